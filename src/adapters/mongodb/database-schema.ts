@@ -1,5 +1,6 @@
-import { MongoServerError, type Db } from 'mongodb';
+import { MongoServerError, type Db, type IndexDescriptionInfo } from 'mongodb';
 import type { notices } from '../../application/ports/store.js';
+import { isTransient } from './mongo-errors.js';
 import type { AttemptOptions } from './retry.js';
 
 /** How long the server keeps lapsed claims and what is left of animals, in seconds, for calls whose clock is behind. */
@@ -23,24 +24,70 @@ const INDEXES = {
   claims: [{ key: { keepUntil: 1 }, name: 'keepUntil_1', expireAfterSeconds: SWEEP_DELAY }],
 } as const;
 
+/** A collection that somebody made cannot keep what the store promises. */
+export class UnfitCollectionError extends Error {}
+
+/** What no collection of a store may be, by the option that makes it so. */
+const UNFIT = {
+  capped: 'is capped: it would drop animals',
+  collation: 'has a collation: keys that differ would be one',
+  expireAfterSeconds: 'deletes old documents',
+  timeseries: 'is a time series',
+  viewOn: 'is a view',
+} as const;
+
+/** @throws {UnfitCollectionError} naming the first collection of the store that cannot be used. */
+export async function refuseUnfit(database: Db, options: AttemptOptions): Promise<void> {
+  const names = ['pets', 'claims', 'apiKeys', 'counters'];
+  const found = await database
+    .listCollections({ name: { $in: names } }, { ...options, nameOnly: false })
+    .toArray();
+  for (const { name, options: made } of found) {
+    for (const [option, what] of Object.entries(UNFIT)) {
+      if (made && option in made)
+        throw new UnfitCollectionError(`the collection ${name} ${what}; make it without options`);
+    }
+  }
+}
+
 /**
  * Creates the missing indexes, with the collections that they are on: on a large collection that takes long. Other
- * processes may do the same. An index of the same name stays as somebody made it.
+ * processes may do the same. An index of the same keys stays as somebody made it, by any name. One that fails stops no
+ * other.
  */
-export async function prepareDatabase(
+export async function createIndexes(
   database: Db,
   notice: ReturnType<typeof notices>,
   options: AttemptOptions,
 ): Promise<void> {
+  const faults: string[] = [];
   for (const [name, indexes] of Object.entries(INDEXES)) {
     const present = await database.collection(name).indexes(options).catch(noneWithoutCollection);
     for (const index of indexes) {
-      if (present.some((other) => other.name === index.name)) continue;
-      await database.command({ createIndexes: name, indexes: [index] }, options);
-      notice(`made the index ${index.name} on ${name}`, 'info');
+      if (present.some((other) => isSame(index, other))) continue;
+      try {
+        await database.command({ createIndexes: name, indexes: [index] }, options);
+        notice(`made the index ${index.name} on ${name}`, 'info');
+      } catch (error) {
+        if (!(error instanceof MongoServerError) || isTransient(error)) throw error;
+        faults.push(`the index ${index.name} on ${name}: ${error.message}`);
+      }
     }
   }
+  if (faults.length > 0) throw new Error(faults.join('; '));
 }
+
+/** Whether an index serves as the one that is wanted: for all documents, and deleting as that one does. */
+const isSame = (
+  wanted: { readonly key: object; readonly expireAfterSeconds?: number },
+  other: IndexDescriptionInfo,
+): boolean =>
+  keysOf(wanted) === keysOf(other) &&
+  !other.partialFilterExpression &&
+  !other.hidden &&
+  (wanted.expireAfterSeconds === undefined) === (other.expireAfterSeconds === undefined);
+
+const keysOf = ({ key }: { readonly key: object }): string => Object.entries(key).flat().join();
 
 function noneWithoutCollection(error: unknown): [] {
   if (error instanceof MongoServerError && error.codeName === 'NamespaceNotFound') return [];

@@ -6,13 +6,14 @@ import {
   type Db,
   type Document,
   type MongoClient,
+  type ServerDescription,
   type TopologyDescription,
 } from 'mongodb';
 import type { Call } from '../../application/animal-store.js';
 import { notices, type OpenOptions } from '../../application/ports/store.js';
 import { UnavailableError, isError } from '../../domain/errors.js';
-import { prepareDatabase } from './database-schema.js';
-import { isNetworkError } from './mongo-errors.js';
+import { UnfitCollectionError, createIndexes, refuseUnfit } from './database-schema.js';
+import { isLasting, isNetworkError } from './mongo-errors.js';
 import { SILENCE_LIMIT, retryWhileTransient, within, type AttemptOptions } from './retry.js';
 
 /** How a MongoDB store is opened. */
@@ -27,12 +28,26 @@ export interface MongoStoreOptions extends OpenOptions {
 /** In milliseconds: an attempt gets two fifths of it, a minute. The server continues to build an index after that. */
 const PREPARE_TIMEOUT = 150_000;
 
-/** The pause between two tries to prepare the database, in milliseconds. */
-const PREPARE_PAUSE = 5000;
+/** The pauses between two tries to prepare the database, in milliseconds. They grow. */
+const FIRST_PAUSE = 5000;
+const LAST_PAUSE = 60_000;
 
 const NOT_PRIMARY = new Error(
   'the URL leads to one member, which takes no writes: name the replica set, without directConnection',
 );
+
+/** Why a server that was reached cannot serve a URL that names the replica set `wanted`, if it does; else `undefined`. */
+function strangerFault(
+  host: string,
+  { isreplicaset, setName = 'none' }: Document,
+  wanted: string | undefined,
+): Error | undefined {
+  if (isreplicaset)
+    return new Error(`the replica set of ${host} is not initiated, or has removed this member`);
+  return wanted === undefined || wanted === setName
+    ? undefined
+    : new Error(`the URL names the replica set ${wanted}; that of ${host} is ${setName}`);
+}
 
 const messageOf = (error: unknown): string => (isError(error) ? error.message : String(error));
 
@@ -43,10 +58,16 @@ export class MongoConnection {
   readonly #timeout: number;
   readonly #notice: ReturnType<typeof notices>;
   readonly #running = new Set<Promise<unknown>>();
+  /** Why servers that were reached cannot serve, by host. */
+  readonly #strangers = new Map<string, Error>();
   #isClosing = false;
   #closed: Promise<void> | undefined;
   /** Set while the driver can reach no server to write to: the reason, and since when. */
   #away: { readonly cause: unknown; readonly since: number } | undefined;
+  /** Whether missing collections and indexes are created. */
+  readonly #creates: boolean;
+  /** Set while a collection cannot hold a store. */
+  #refusal: UnfitCollectionError | undefined;
   #prepared = Promise.resolve();
 
   constructor(
@@ -58,18 +79,25 @@ export class MongoConnection {
     this.#timeout = timeout;
     this.#notice = notices({ onNotice });
     client.on('topologyDescriptionChanged', ({ newDescription }) => this.#watch(newDescription));
+    // The driver forgets a server of another replica set, so its description does not tell.
+    client.on('serverHeartbeatSucceeded', ({ connectionId: host, reply }) => {
+      const fault = strangerFault(host, reply, client.options.replicaSet);
+      if (fault) this.#strangers.set(host, fault);
+      else this.#strangers.delete(host);
+    });
     // What is acknowledged survives the loss of any one member, and every later read sees it.
     this.#database = client.db(database, {
       readPreference: 'primary',
       readConcern: new ReadConcern('majority'),
       writeConcern: { w: 'majority', journal: true, wtimeoutMS: SILENCE_LIMIT },
     });
-    if (!readOnly && !mustExist) this.prepare();
+    this.#creates = !mustExist;
+    if (!readOnly) this.prepare();
   }
 
   /**
-   * Creates missing collections and indexes in the background, as soon as the database can be reached. Again after a
-   * preparation that is in progress: the database may have been dropped behind it.
+   * Checks the collections, and creates what is missing, in the background, as soon as the database can be reached. Again
+   * after a preparation that is in progress: the database may have been dropped behind it.
    */
   prepare(): void {
     this.#prepared = this.#prepared.then(() => this.#prepare());
@@ -94,6 +122,17 @@ export class MongoConnection {
 
   /** Runs a call: see `retryWhileTransient`. */
   run<Result>(
+    doing: string,
+    call: Call & { readonly timeout?: number },
+    attempt: (options: AttemptOptions) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#run(doing, call, async (options) => {
+      if (this.#refusal) throw new UnavailableError(doing, { cause: this.#refusal });
+      return attempt(options);
+    });
+  }
+
+  #run<Result>(
     doing: string,
     { signal, timeout = this.#timeout }: Call & { readonly timeout?: number },
     attempt: (options: AttemptOptions) => Promise<Result>,
@@ -126,18 +165,23 @@ export class MongoConnection {
       this.#away = undefined;
       return;
     }
-    const cause = all.find(({ error }) => error instanceof MongoNetworkError)?.error;
     // One that was not asked yet may be the primary.
-    if (all.some(({ type: member, error }) => member === 'Unknown' && !error)) return;
+    const isUnknown = ({ address, type: member, error }: ServerDescription): boolean =>
+      member === 'Unknown' && !error && !this.#strangers.has(address);
+    if (all.some(isUnknown)) return;
+    const [stranger] = this.#strangers.values();
+    const fault = all.find(({ error }) => error instanceof MongoNetworkError || isLasting(error));
+    if (fault) this.#setAway(fault.error);
+    // It is no election, which a call would wait for.
+    else if (stranger) this.#setAway(stranger, -Infinity);
     // With `directConnection` the driver reads from a member that takes no writes.
-    if (type === 'Single' && all.some(({ type: member }) => member !== 'Unknown'))
+    else if (type === 'Single' && all.some(({ type: member }) => member !== 'Unknown'))
       this.#setAway(NOT_PRIMARY);
-    else if (cause) this.#setAway(cause);
   }
 
-  #setAway(cause: unknown): void {
+  #setAway(cause: unknown, since = performance.now()): void {
     if (!this.#away && !this.#isClosing) this.#notice(`the database is away: ${messageOf(cause)}`);
-    this.#away = { cause, since: this.#away?.since ?? performance.now() };
+    this.#away = { cause, since: this.#away?.since ?? since };
   }
 
   /** Refuses new calls at once. Calls in progress have two seconds to finish, then they reject. Safe to call twice. */
@@ -152,23 +196,30 @@ export class MongoConnection {
     await within(SILENCE_LIMIT, undefined, () => this.#client.close()).catch(() => {});
   }
 
-  /** Never rejects: it gives one notice for each reason, because the tries go on for as long as the database is away. */
+  /** Never rejects. Tries until it succeeds, and says each time why not, unless it was said that the database is away. */
   async #prepare(): Promise<void> {
-    let lastReason = '';
-    while (!this.#isClosing) {
+    for (let pause = FIRST_PAUSE; !this.#isClosing; pause = Math.min(LAST_PAUSE, pause * 2)) {
       try {
-        return await this.run('preparing the database', { timeout: PREPARE_TIMEOUT }, (options) =>
-          prepareDatabase(this.#database, this.#notice, options),
+        // Says within seconds why no server can be reached: an index may take longer.
+        const reaching = { timeout: FIRST_PAUSE };
+        await this.#run('reaching the database', reaching, (options) =>
+          this.#database.command({ ping: 1 }, options),
         );
+        const preparing = { timeout: PREPARE_TIMEOUT };
+        return await this.#run('preparing the database', preparing, async (options) => {
+          await refuseUnfit(this.#database, options);
+          this.#refusal = undefined;
+          if (this.#creates) await createIndexes(this.#database, this.#notice, options);
+        });
       } catch (error) {
+        if (error instanceof UnfitCollectionError) this.#refusal = error;
         const reason = messageOf(error instanceof UnavailableError ? error.cause : error);
         // While the database is away, that was said.
-        if (!this.#away && !this.#isClosing && reason !== lastReason) {
+        if (!this.#away && !this.#isClosing)
           this.#notice(`the database is not prepared yet, retrying: ${reason}`);
-        }
-        lastReason = reason;
       }
-      await delay(PREPARE_PAUSE, undefined, { ref: false });
+      if (this.#away) pause = FIRST_PAUSE;
+      await delay(pause, undefined, { ref: false });
     }
   }
 }

@@ -51,7 +51,7 @@ describe('A MongoDB store that hears again and again that its database is away',
     Object.assign(client, { db: () => ({}), connect: () => new Promise(() => {}) });
     const connection = new MongoConnection(client as MongoClient, 'db', {
       timeout: 200,
-      mustExist: true,
+      readOnly: true,
     });
     const lose = (reason: string): void => {
       const servers = new Map([
@@ -106,6 +106,34 @@ describeOnMongo('A MongoDB store whose database is away', (server) => {
     await untilReady(store);
     await store.close();
   });
+
+  for (const [options, reason] of [
+    ['compressors=snappy', /Optional module `snappy` not found/],
+    ['loadBalanced=true', /does not support|load balanc/],
+    ['authMechanism=MONGODB-AWS', /credential-providers/],
+  ] as const) {
+    it(`says within five seconds why ${options} does not work`, async () => {
+      const url = uriOf(server, database).replace(
+        /directConnection=[^&]*&?|replicaSet=[^&]*&?/g,
+        '',
+      );
+      const store = await openMongoStore(`${url}&${options}`, { onNotice, timeout: 1000 });
+      await until(
+        'it says why',
+        async () => notices.some((line) => reason.test(line)),
+        5000 + BUSY,
+      );
+      expect(await unavailable(store.pets.check())).to.match(reason);
+      await store.close();
+    }).timeout(30_000);
+  }
+
+  for (const options of ['minPoolSize=60', 'MINPOOLSIZE=60&appname=x'])
+    it(`serves with ${options}, above its own default maximum`, async () => {
+      const store = await openMongoStore(`${uri}&${options}`.replace(/appName=[^&]*/, ''));
+      await untilReady(store);
+      await store.close();
+    });
 
   it('refuses calls at once after five seconds, also while the name of the cluster is unknown', async () => {
     const timeout = 200;

@@ -1,6 +1,16 @@
 import { expect } from 'chai';
-import { Binary, Decimal128, Double, Int32, Long, ObjectId, type Document } from 'mongodb';
+import {
+  Binary,
+  Decimal128,
+  Double,
+  Int32,
+  Long,
+  ObjectId,
+  type CreateCollectionOptions,
+  type Document,
+} from 'mongodb';
 import { MongoStoreError, openMongoStore } from '../../../src/adapters/mongodb/index.js';
+import type { CompleteStore } from '../../../src/application/ports/store.js';
 import { until } from '../../until.js';
 import { MongoProxy } from './mongo-proxy.js';
 import { clientOf, describeOnMongo, dropDatabase, newDatabaseName, uriOf } from './mongo-server.js';
@@ -52,6 +62,19 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     return notices;
   }
 
+  /** Opens a store, which must refuse all calls for the reason, and uses it. */
+  async function refused(reason: string, use: (store: CompleteStore) => Promise<void>) {
+    const notices: string[] = [];
+    const store = await openMongoStore(uriOf(server, database), {
+      onNotice: (line) => void notices.push(line),
+    });
+    await until('it is refused', () => notices.some((line) => line.includes(reason)));
+    for (const call of [() => store.pets.check(), () => store.apiKeys.list()])
+      expect(await unavailable(call())).to.include(reason);
+    await use(store);
+    await store.close();
+  }
+
   it('are made with their indexes by the first start, with a notice; the next one changes nothing', async () => {
     expect((await prepared(3)).sort()).to.deep.equal(FIRST_START);
     const db = clientOf(server).db(database);
@@ -76,6 +99,60 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     const told = await Promise.all(Array.from({ length: 5 }, () => prepared(0)));
     expect(told.flat().filter((line) => line.includes('not prepared'))).to.deep.equal([]);
   });
+
+  it('need no index whose keys another one has, by any name', async () => {
+    const db = clientOf(server).db(database);
+    await db.collection('pets').createIndex({ status: 1, _id: 1 }, { name: 'ours' });
+    await db.collection('pets').createIndex(
+      { removedUntil: 1 },
+      {
+        name: 'swept',
+        expireAfterSeconds: 60,
+      },
+    );
+    expect(await prepared(1)).to.deep.equal(['made the index keepUntil_1 on claims']);
+  });
+
+  it('have every index that can be made, and the log says again and again which cannot', async () => {
+    const db = clientOf(server).db(database);
+    await db.collection('pets').createIndex({ name: 1 }, { name: 'status_1__id_1' });
+    await db.collection('claims').createIndex({ keepUntil: 1 }, { name: 'without an end' });
+    const [made, ...faults] = await prepared(3);
+    expect(made).to.equal('made the index removedUntil_1 on pets');
+    expect(faults).to.have.length(2);
+    for (const fault of faults) {
+      expect(fault).to.match(
+        /^the database is not prepared yet, retrying: the index status_1__id_1 on pets: .*; the index keepUntil_1 on claims: ./,
+      );
+    }
+  }).timeout(30_000);
+
+  const UNFIT: Readonly<Record<string, readonly [name: string, options: CreateCollectionOptions]>> =
+    {
+      'is capped': ['pets', { capped: true, size: 100_000 }],
+      'is a time series': ['pets', { timeseries: { timeField: 'at' } }],
+      'is a view': ['claims', { viewOn: 'others', pipeline: [] }],
+      'has a collation': ['claims', { collation: { locale: 'en', strength: 2 } }],
+      'deletes old documents': [
+        'apiKeys',
+        { clusteredIndex: { key: { _id: 1 }, unique: true }, expireAfterSeconds: 60 },
+      ],
+    };
+  for (const [what, [name, options]] of Object.entries(UNFIT)) {
+    it(`are refused with its name when one ${what}`, async () => {
+      await clientOf(server).db(database).createCollection(name, options);
+      await refused(`the collection ${name} ${what}`, async () => {});
+    });
+  }
+
+  it('are used once the one that was refused is gone', async () => {
+    const db = clientOf(server).db(database);
+    await db.createCollection('counters', { capped: true, size: 100_000 });
+    await refused('the collection counters is capped', async ({ pets }) => {
+      await db.dropCollection('counters');
+      await until('it is used', () => pets.add(rex).catch(() => undefined));
+    });
+  }).timeout(30_000);
 
   it('of version 0.1 are served: animals, claims and keys, also one that was replaced', async () => {
     const db = clientOf(server).db(database);

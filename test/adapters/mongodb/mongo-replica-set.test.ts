@@ -8,6 +8,17 @@ import { ReplicaSet } from './mongod.js';
 import { describeOnOwnServers, newDatabaseName } from './mongo-server.js';
 import { claimOn, rejection, rex, unavailable, untilReady } from './mongo-store-tests.js';
 
+/** What a store says of a database that it cannot use, once it has said something, and why a call is refused then. */
+async function whyAway(uri: string) {
+  const reasons: string[] = [];
+  const store = await openMongoStore(uri, { onNotice: (line) => reasons.push(line) });
+  // Five seconds, and what a busy machine may take.
+  await until('it says why', async () => reasons.length > 0, 9000);
+  const cause = await unavailable(store.pets.check());
+  await store.close();
+  return { reasons, cause };
+}
+
 /** A rollback takes long. */
 const LONG = process.env['LONG'] === '1';
 interface Given {
@@ -85,6 +96,24 @@ describeOnOwnServers('A MongoDB store in a replica set of three', (_create, bina
     await store.close();
   }).timeout(60_000);
 
+  for (const [where, uriOf] of [
+    ['its hosts', (uri: string) => uri.replace(/replicaSet=.*/, 'replicaSet=others')],
+    [
+      'one host',
+      (uri: string) => uri.replace(/,.*/, '/db?directConnection=true&replicaSet=others'),
+    ],
+  ] as const) {
+    it(`says within five seconds which replica set is there when the URL names another, with ${where}`, async () => {
+      await set.untilWhole();
+      const { reasons, cause } = await whyAway(uriOf(set.uri('db')));
+      expect(reasons).to.have.length(1);
+      for (const reason of [...reasons, cause])
+        expect(reason).to.match(
+          /the URL names the replica set others; that of 127\.0\.0\.1:\d+ is animals$/,
+        );
+    }).timeout(60_000);
+  }
+
   (LONG ? it : it.skip)(
     'never shows what no majority has, and adds once what is retried after it was rolled back',
     onStore(async ({ pets, client }) => {
@@ -134,3 +163,27 @@ describeOnOwnServers('A MongoDB store in a replica set of three', (_create, bina
     }),
   ).timeout(120_000);
 });
+
+describeOnOwnServers(
+  'A MongoDB store on a server that is no member of its replica set',
+  (create) => {
+    it('says within five seconds that the replica set was never initiated, whatever the URL names', async () => {
+      const server = await create({ replicaSet: true });
+      await server.listen();
+      const uri = `mongodb://${server.host}/db`;
+      for (const options of ['', '?directConnection=true', '?replicaSet=animals']) {
+        const { reasons, cause } = await whyAway(uri + options);
+        for (const reason of [...reasons, cause])
+          expect(reason, options).to.match(/the replica set of 127\.0\.0\.1:\d+ is not initiated/);
+      }
+    }).timeout(90_000);
+
+    it('says within five seconds that the server belongs to none', async () => {
+      const server = await (await create({ replicaSet: false })).start();
+      const { cause } = await whyAway(`mongodb://${server.host}/db?replicaSet=animals`);
+      expect(cause).to.match(
+        /the URL names the replica set animals; that of 127\.0\.0\.1:\d+ is none$/,
+      );
+    }).timeout(60_000);
+  },
+);
