@@ -31,6 +31,17 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
     return new Map(found.map((pet) => [toInt64(pet._id), pet]));
   }
 
+  /** Ends the claims of removed animals. Each one by its `_id`: only such writes are retryable. */
+  async function endClaims(ids: readonly bigint[], options: AttemptOptions): Promise<void> {
+    if (ids.length === 0) return;
+    const range = { ...options, projection: { _id: 1 } };
+    const ended = await claims.find({ 'pet._id': { $in: ids } }, range).toArray();
+    if (ended.length === 0) return;
+    const $set = { keepUntil: new Date(0) };
+    const updates = ended.map(({ _id }) => ({ updateOne: { filter: { _id }, update: { $set } } }));
+    await claims.bulkWrite(updates, { ...options, ordered: false });
+  }
+
   return {
     survey: (call) =>
       connection.run('surveying the store', { ...call }, async (options) => {
@@ -68,10 +79,10 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
         if (copies.length === 0) return;
         const ids = copies.map(({ id }) => id);
         const stored = await findPets(ids, options);
-        const free = ids.filter(
-          (id) => !stored.has(id) || stored.get(id)?.removedUntil !== undefined,
+        await endClaims(
+          ids.filter((id) => stored.get(id)?.removedUntil !== undefined),
+          options,
         );
-        await claims.deleteMany({ 'pet._id': { $in: free } }, options);
         const inserts = copies.map(({ id, ...fields }) =>
           upsert(id, { $setOnInsert: { ...fields, operation: new ObjectId() } }),
         );
