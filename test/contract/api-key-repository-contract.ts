@@ -23,7 +23,10 @@ const promises = promisesOf<(apiKeys: ApiKeyRepository, subject: StoreSubject) =
 /** Adds the keys simultaneously. */
 async function addKeys(apiKeys: ApiKeyRepository, records: readonly ApiKeyRecord[]): Promise<void> {
   const added = await Promise.all(records.map((record) => apiKeys.add(record)));
-  assert.ok(added.every((isNew) => isNew));
+  assert.ok(
+    added.every((isNew) => isNew),
+    'a key with a new id was not added',
+  );
 }
 
 /** Changes everything in a key that can be changed in place. */

@@ -148,7 +148,10 @@ const JUDGING = promises({
   async 'puts no credential into a result'(subject) {
     for (const credential of expectedResults(subject).keys()) {
       const result = await subject.authenticator.authenticate(credential);
-      assert.ok(!textsOf(result).some((text) => text.includes(credential)));
+      assert.ok(
+        !textsOf(result).some((text) => text.includes(credential)),
+        'the result has the credential in it',
+      );
     }
   },
   async 'returns scopes that can be changed without changing a later result'({
@@ -157,8 +160,8 @@ const JUDGING = promises({
   }) {
     for (const { credential, keyId, scopes } of accepted) {
       const first = await authenticator.authenticate(credential);
-      assert.ok(first.ok);
-      assert.ok(first.principal.scopes instanceof Set);
+      assert.ok(first.ok, `${keyId}, a valid credential, was refused`);
+      assert.ok(first.principal.scopes instanceof Set, 'the scopes are no Set');
       try {
         first.principal.scopes.clear();
       } catch {
@@ -234,7 +237,10 @@ const LOST_STORE = promises({
       if (credential === DIGEST_TWINS.accepted) continue; // may be a static key, which needs no store
       const refused = subject.authenticator.authenticate(credential);
       const error = await rejectsWithCode(refused, 'service_unavailable');
-      assert.ok(!textsOf(error).some((text) => text.includes(credential)));
+      assert.ok(
+        !textsOf(error).some((text) => text.includes(credential)),
+        'the error has the credential in it',
+      );
     }
   },
 });

@@ -153,8 +153,11 @@ const ANIMALS = promises({
   async 'takes nothing back when fewer ids are reserved, or none'(transfer, { pets }) {
     await transfer.reserveIds(50n);
     await Promise.all([transfer.reserveIds(7n), transfer.reserveIds(60n), transfer.reserveIds(0n)]);
-    assert.ok((await transfer.survey()).lastId >= 60n);
-    assert.ok((await pets.add(samplePet())).pet.id > 60n);
+    assert.ok(
+      (await transfer.survey()).lastId >= 60n,
+      'the last id is below 60, which was reserved',
+    );
+    assert.ok((await pets.add(samplePet())).pet.id > 60n, 'an id was assigned that was reserved');
   },
   async 'surveys animals, and the greatest id that was assigned or reserved, to the digit'(
     transfer,
@@ -165,7 +168,10 @@ const ANIMALS = promises({
     assert.equal((await transfer.survey()).pets, 0);
     const { pet } = await pets.add(samplePet());
     const survey = await transfer.survey();
-    assert.ok(survey.pets > 0 && survey.lastId >= pet.id);
+    assert.ok(
+      survey.pets > 0 && survey.lastId >= pet.id,
+      `the survey does not count the animal ${pet.id}`,
+    );
     await transfer.reserveIds(2n ** 53n + 1n);
     assert.equal((await transfer.survey()).lastId, 2n ** 53n + 1n);
   },

@@ -160,7 +160,7 @@ const REPLAYING = promises({
     await changes.remove(pet.id, ANY);
     const again = await pets.add(FULL_PET, claimedAt(24 * 60 * 60 * 1000));
     assert.equal(again.replayed, false);
-    assert.ok(again.pet.id > pet.id);
+    assert.ok(again.pet.id > pet.id, `the id ${again.pet.id} was assigned after ${pet.id}`);
     await reads(pets, [again.pet], [pet]);
   },
 });

@@ -71,7 +71,7 @@ export class Recorder {
       return done === '' ? error : new Error(`${String(error)}${done}`, { cause: error });
     const { message, actual, expected, generatedMessage, stack = '' } = error;
     // The messages that node:assert makes have both values; so do others, depending on its version.
-    const hasValues = generatedMessage || message.includes('+ actual');
+    const hasValues = generatedMessage || /\+ actual| !== /.test(message);
     const values = hasValues ? '' : `\nCame: ${shown(actual)}\nExpected: ${shown(expected)}`;
     const explained = message + values + done;
     return Object.assign(error, {

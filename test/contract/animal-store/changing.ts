@@ -84,7 +84,7 @@ const CHANGING = promises({
     for (const status of [...PET_STATUSES, ...PET_STATUSES]) {
       const changed = await animalStore.changeStatus(pet.id, status);
       assert.deepEqual(changed, { ...pet, status });
-      assert.ok(Object.isFrozen(changed));
+      assert.ok(Object.isFrozen(changed), 'the changed animal is not frozen');
       assert.deepEqual(await animalStore.changeStatus(Number(pet.id), status), changed);
       assert.deepEqual(await animalStore.getPet(pet.id), changed);
       assert.deepEqual(await animalStore.listPets({ status }), { pets: [changed] });

@@ -15,13 +15,13 @@ const createsExactly =
   async ({ animalStore }: AnimalStoreSubject): Promise<void> => {
     const { pet, replayed } = await animalStore.createPet(animal);
     assert.equal(replayed, false);
-    assert.ok(pet.id > 0n);
+    assert.ok(pet.id > 0n, `the id ${pet.id} is not positive`);
     const { categoryId, status = DEFAULT_STATUS } = animal;
     assert.deepEqual(pet, { ...animal, id: pet.id, categoryId: BigInt(categoryId), status });
     assert.deepEqual(await animalStore.listPets({ status }), { pets: [pet] });
     const found = await animalStore.getPet(pet.id);
     assert.deepEqual(found, pet);
-    for (const one of [pet, found]) assert.ok(Object.isFrozen(one));
+    for (const one of [pet, found]) assert.ok(Object.isFrozen(one), 'the animal is not frozen');
   };
 
 const CREATED: Readonly<Record<string, NewPet>> = {
@@ -150,7 +150,7 @@ const RETRYING = promises({
     for (let retries = 0; retries < 3; retries += 1) {
       const replay = await animalStore.createPet(FULL_PET, keyed());
       assert.deepEqual(replay, { pet: created.pet, replayed: true });
-      assert.ok(Object.isFrozen(replay.pet));
+      assert.ok(Object.isFrozen(replay.pet), 'the animal of the replay is not frozen');
     }
     assert.deepEqual(await animalStore.listPets(), { pets: [created.pet] });
   },

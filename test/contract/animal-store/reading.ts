@@ -44,7 +44,7 @@ const LISTING = promises({
     for (const limit of [1, 2, 99, 100]) {
       const page = await animalStore.listPets({ limit });
       assert.deepEqual(page.pets, created.slice(0, limit));
-      assert.ok(page.next);
+      assert.ok(page.next, 'a page before the last has no `next`');
     }
   },
   ...each(BAD_PARAMETERS, (parameter, values) => [
@@ -61,7 +61,7 @@ const LISTING = promises({
     const created = await createAll(animalStore, newPets(2));
     const page = await animalStore.listPets();
     for (const pet of page.pets) {
-      assert.ok(Object.isFrozen(pet));
+      assert.ok(Object.isFrozen(pet), 'an animal of the list is not frozen');
       Reflect.set(pet, 'name', 'Rex');
     }
     Reflect.set(page.pets, 'length', 0);

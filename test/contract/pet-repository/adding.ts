@@ -65,7 +65,10 @@ export const ADDING = promises({
     );
     assert.deepEqual(await listAll(pets), added.map(({ pet }) => pet).sort(byId));
     const next = await pets.add(samplePet());
-    assert.ok(added.every(({ pet }) => pet.id < next.pet.id));
+    assert.ok(
+      added.every(({ pet }) => pet.id < next.pet.id),
+      `the new id ${next.pet.id} is not greater than every one before`,
+    );
   },
   async 'shows a new animal to the next read, even one that found nothing or another list just before'({
     pets,
@@ -82,7 +85,10 @@ export const ADDING = promises({
       const absent = await Promise.all(
         times(50, (number) => pets.findById(after + BigInt(number))),
       );
-      assert.ok(absent.every((pet) => pet === undefined));
+      assert.ok(
+        absent.every((pet) => pet === undefined),
+        'an animal was found before it was added',
+      );
       const [all, filtered] = await read();
       const { pet } = await pets.add(samplePet({ status }));
       assert.deepEqual(await pets.findById(pet.id), pet);

@@ -67,7 +67,10 @@ const DURABILITY = promises({
     const stored = await addAll(subject.pets, samplePets(5));
     const { pets } = await reopened(subject);
     const { pet } = await pets.add(samplePet());
-    assert.ok(stored.every(({ id }) => id < pet.id));
+    assert.ok(
+      stored.every(({ id }) => id < pet.id),
+      `the new id ${pet.id} is not greater than every one before`,
+    );
     assert.deepEqual(await listAll(pets), [...stored, pet]);
   },
   async 'has every animal whose add resolved while it was closing'(subject) {

@@ -30,7 +30,7 @@ async function traverseWhileOthersAdd(
   let after: bigint | undefined;
   for (;;) {
     const page = await nextPage({ after, limit, status });
-    assert.ok(page.length <= limit);
+    assert.ok(page.length <= limit, `a page of at most ${limit} has ${page.length} animals`);
     for (const pet of page) {
       assert.ok(after === undefined || pet.id > after, `${pet.id} came after ${after}`);
       after = pet.id;
