@@ -8,12 +8,12 @@ import { HttpInterface, Readiness } from 'animal-store/http';
 import { openMemoryStore } from 'animal-store/memory';
 import { createNodeListener } from 'animal-store/node';
 
-const { pets } = openMemoryStore();
+const { pets, check } = openMemoryStore();
 const animals = createNodeListener(
   new HttpInterface({
     animalStore: createAnimalStore({ pets }),
     authenticator: new ApiKeyAuthenticator({ staticKeys: [process.env.API_KEY] }),
-    readiness: new Readiness((call) => pets.check(call)),
+    readiness: new Readiness(check),
   }),
 );
 

@@ -15,7 +15,5 @@ export const adapter = new ContainerModule((options) => {
       if (milliseconds > 1000) console.error(`A list took ${milliseconds} ms`);
       return page;
     },
-    check: (call) => pets.check(call),
-    close: () => pets.close(),
   }));
 });

@@ -7,13 +7,13 @@ import { animalStoreRouter } from 'animal-store/koa';
 import { openMemoryStore } from 'animal-store/memory';
 import Koa from 'koa';
 
-const { pets } = openMemoryStore();
+const { pets, check } = openMemoryStore();
 const animalStore = createAnimalStore({ pets });
 const router = animalStoreRouter(
   new HttpInterface({
     animalStore,
     authenticator: new ApiKeyAuthenticator({ staticKeys: [process.env.API_KEY] }),
-    readiness: new Readiness((call) => pets.check(call)),
+    readiness: new Readiness(check),
     settings: { basePath: '/shop/v1' },
   }),
 );

@@ -10,12 +10,12 @@ import { HttpInterface, Readiness } from 'animal-store/http';
 import { openMemoryStore } from 'animal-store/memory';
 
 function serviceForTests() {
-  const { pets } = openMemoryStore();
+  const { pets, check } = openMemoryStore();
   const handle = createFetchHandler(
     new HttpInterface({
       animalStore: createAnimalStore({ pets }),
       authenticator: new ApiKeyAuthenticator({ staticKeys: ['key-for-tests'] }),
-      readiness: new Readiness((call) => pets.check(call)),
+      readiness: new Readiness(check),
     }),
   );
   return (url, init) => handle(new Request(url, init));

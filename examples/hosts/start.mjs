@@ -19,11 +19,11 @@ const { HttpInterface, Readiness } = await load('animal-store/http');
 const { openMemoryStore } = await load('animal-store/memory');
 const { listen, MOUNT_PATH = '' } = await import(example.href);
 
-const { pets } = openMemoryStore();
+const { pets, check } = openMemoryStore();
 const http = new HttpInterface({
   animalStore: createAnimalStore({ pets }),
   authenticator: new ApiKeyAuthenticator({ staticKeys: [API_KEY] }),
-  readiness: new Readiness((call) => pets.check(call)),
+  readiness: new Readiness(check),
 });
 const server = await listen(http, { port: Number(PORT) });
 if (server.listening === false) await once(server, 'listening');

@@ -44,7 +44,7 @@ export interface AnimalStoreDependencies {
 
 /**
  * Makes an animal store on any repository; with `changes` one whose animals can be changed. It opens nothing: the caller
- * closes the repository.
+ * closes the store.
  */
 export function createAnimalStore(
   dependencies: AnimalStoreDependencies & { readonly changes: PetChanges },

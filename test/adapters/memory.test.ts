@@ -18,7 +18,7 @@ describe('the store in memory', () => {
       await using store = after;
       await store.pets.add(samplePet());
     }
-    expect(String(await rejectionOf(after.pets.check()))).to.include('after close');
+    expect(String(await rejectionOf(after.check()))).to.include('after close');
   });
 
   it('removes lapsed claims when another is made, so that they do not grow without end', async () => {

@@ -128,8 +128,6 @@ const sound: PetRepository = {
   add: async (pet) => ({ pet: savedPet(1n, pet), replayed: false }),
   findById: async () => undefined,
   list: async () => [],
-  check: async () => {},
-  close: async () => {},
 };
 
 // The build fails where the compiler finds no error.
@@ -143,8 +141,8 @@ describe('The public types', () => {
     // @ts-expect-error: an animal does not change
     expect(() => (pet.name = 'Rex')).to.throw(TypeError);
     const unsound: PetRepository[] = [
-      // @ts-expect-error: its check is missing
-      { ...sound, check: undefined },
+      // @ts-expect-error: its list is missing
+      { ...sound, list: undefined },
       // @ts-expect-error: it does not say whether an add is a replay
       { ...sound, add: async (added: UnsavedPet) => ({ pet: savedPet(1n, added) }) },
       // @ts-expect-error: its ids are numbers

@@ -167,26 +167,17 @@ export function faultsOf<Port extends object>() {
     /** Rejects with its own errors. */
     alien,
 
-    /**
-     * Faults for the two promises about each call of a store: it rejects with its own errors after close, and ignores
-     * its signal, unless `others` has another fault for that. The name of a call begins with that of its operation.
-     */
+    /** For each call of a store: it ignores its signal, unless `others` has another fault for that. */
     endings: <Call extends Name, Other extends string = never>(
       calls: readonly Call[],
       others?: Readonly<Record<Other, Fault<Port>>>,
     ) => {
       const deafOnes = Object.fromEntries(calls.map((call) => [call, deaf(call)]));
       const all = { ...deafOnes, ...others } as Readonly<Record<Call | Other, Fault<Port>>>;
-      return {
-        ...each(all, (call) => [
-          `rejects with service_unavailable after close: ${call}`,
-          alien(call.replace(/ .*/, '') as Name),
-        ]),
-        ...each(all, (call, fault) => [
-          `rejects with the reason of an aborted signal, known result or not, and changes nothing: ${call}`,
-          fault,
-        ]),
-      };
+      return each(all, (call, fault) => [
+        `rejects with the reason of an aborted signal, known result or not, and changes nothing: ${call}`,
+        fault,
+      ]);
     },
 
     /** Returns what it returned before, for as long as `isFresh`. */
@@ -275,18 +266,6 @@ export const keepsSnapshot =
     return { findById, list } as unknown as Partial<Port>;
   };
 
-/** Can be closed only once. */
-export const closesOnce = (port: { close(): Promise<void> }) => {
-  let closed = false;
-  return {
-    async close() {
-      if (closed) throw new Error('closed already');
-      closed = true;
-      await port.close();
-    },
-  };
-};
-
 /** For each operation of a port: a fault by which it does nothing. */
 export const idleFaults = <Port extends object>(port: Port): Bites<string, Fault<Port>> =>
   Object.fromEntries(
@@ -301,21 +280,32 @@ export const withFault = <Port extends object>(port: Port, fault: Fault<Port> | 
   fault ? (Object.create(port, Object.getOwnPropertyDescriptors(fault(port))) as Port) : port;
 
 export type PortName = 'pets' | 'apiKeys' | 'transfer' | 'changes';
+/** A part of a store whose operations can be replaced. */
+export type PartName = PortName | 'lifecycle';
+type Part<Name extends PartName> = Name extends PortName
+  ? CompleteStore[Name]
+  : Pick<CompleteStore, 'check' | 'close'>;
+
+const partOf = <Name extends PartName>(store: CompleteStore, name: Name): Part<Name> =>
+  (name === 'lifecycle' ? lifecycleOf(store) : Reflect.get(store, name)) as Part<Name>;
+
+const lifecycleOf = ({ check, close }: CompleteStore): Part<'lifecycle'> => ({ check, close });
+
 type Handle = 'first' | 'reopened' | 'another';
 
-/** What replaces operations of a port of a store; it also sees the other ports. */
-export type PortFault<Name extends PortName> = (
-  port: CompleteStore[Name],
+/** What replaces operations of a part of a store; it also sees the others. */
+export type PortFault<Name extends PartName> = (
+  part: Part<Name>,
   store: CompleteStore,
-) => Partial<CompleteStore[Name]>;
+) => Partial<Part<Name>>;
 
-type StoreFaults = { readonly [Name in PortName]?: PortFault<Name> };
+type StoreFaults = { readonly [Name in PartName]?: PortFault<Name> };
 
 /** Faults by the handle that has them: the subject's own, that after opening again, or another one. */
 export type HandleFaults = { readonly [On in Handle]?: StoreFaults };
 
-/** The faults of one port of the first handle. */
-export const inPort = <Name extends PortName, Id extends string>(
+/** The faults of one part of the first handle. */
+export const inPort = <Name extends PartName, Id extends string>(
   name: Name,
   faults: Bites<Id, PortFault<Name>>,
 ): Bites<Id, HandleFaults> =>
@@ -324,10 +314,10 @@ export const inPort = <Name extends PortName, Id extends string>(
     [broken].flat().map((fault): object => ({ first: { [name]: fault } })) as [HandleFaults],
   ]);
 
-/** `bites` for one port of a store that is durable, shared and ordered. */
+/** `bites` for one part of a store that is durable, shared and ordered. */
 export function storeBites<Id extends string>(
   contract: Contract<StoreSubject>,
-  name: PortName,
+  name: PartName,
   broken: Bites<Id, HandleFaults>,
 ): void {
   const subject =
@@ -336,18 +326,19 @@ export function storeBites<Id extends string>(
       const memory = openMemoryStore();
       const open = (handle: Handle): CompleteStore => {
         const store = handleOn(memory);
-        const parts = Object.entries(faults[handle] ?? {}).map(([port, fault]) => {
+        const parts = Object.entries(faults[handle] ?? {}).map(([part, fault]) => {
           const replaced = (whole: object) =>
-            (fault as (port: object, store: CompleteStore) => object)(whole, store);
-          return [port, withFault<object>(store[port as PortName], replaced)];
+            (fault as (part: object, store: CompleteStore) => object)(whole, store);
+          const broken = withFault<object>(partOf(store, part as PartName), replaced);
+          return part === 'lifecycle' ? lifecycleOf(broken as CompleteStore) : { [part]: broken };
         });
-        return { ...store, ...(Object.fromEntries(parts) as Partial<CompleteStore>) };
+        return Object.assign(store, ...parts) as CompleteStore;
       };
       const first = open('first');
       return {
         ...first,
         async reopen() {
-          await first.pets.close();
+          await first.close();
           return open('reopened');
         },
         another: async () => open('another'),
@@ -355,7 +346,12 @@ export function storeBites<Id extends string>(
         dispose: () => memory.close(),
       };
     };
-  bites(contract, subject, broken, inPort(name, idleFaults(openMemoryStore()[name]) as object));
+  bites(
+    contract,
+    subject,
+    broken,
+    inPort(name, idleFaults<object>(partOf(openMemoryStore(), name)) as object),
+  );
 }
 
 /** A handle on a store in memory, which outlives it: it stands for a store that is durable and shared. */
@@ -366,19 +362,18 @@ function handleOn(memory: CompleteStore): CompleteStore {
   const close = async (): Promise<void> => void (target = closed);
   const port = <Name extends PortName>(name: Name): CompleteStore[Name] =>
     new Proxy(memory[name], {
-      get(_, operation) {
-        if (operation === 'close') return close;
-        return (...args: unknown[]) =>
-          (Reflect.get(target[name], operation) as AnyOperation).apply(target[name], args);
-      },
+      get:
+        (_, operation) =>
+        (...args: unknown[]) =>
+          (Reflect.get(target[name], operation) as AnyOperation).apply(target[name], args),
     });
-  const [pets, apiKeys] = [port('pets'), port('apiKeys')];
   return {
-    pets,
-    apiKeys,
+    pets: port('pets'),
+    apiKeys: port('apiKeys'),
     transfer: port('transfer'),
     changes: port('changes'),
     location: '',
+    check: (call) => target.check(call),
     close,
     [Symbol.asyncDispose]: close,
   };

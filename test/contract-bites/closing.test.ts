@@ -25,7 +25,7 @@ class Handles {
 
   /** Handles on one store in memory, whose operations are changed. */
   opener(change: Change): () => Promise<Store> {
-    const { pets, apiKeys, transfer, changes } = openMemoryStore();
+    const { pets, apiKeys, transfer, changes, check } = openMemoryStore();
     const changed = <Port extends object>(port: Port): Port =>
       new Proxy(port, {
         get: (_, name: string) =>
@@ -34,11 +34,12 @@ class Handles {
     return async () => {
       const close = change(async () => void this.open.delete(store), 'close');
       const store: Store = {
-        pets: changed({ ...pets, close: close as () => Promise<void> }),
+        pets: changed(pets),
         apiKeys: changed(apiKeys),
         transfer: changed(transfer),
         changes: changed(changes),
         location: 'memory',
+        check: change(check as Operation, 'check') as () => Promise<void>,
         close: close as () => Promise<void>,
       };
       this.open.add(store);

@@ -23,7 +23,6 @@ import {
 } from '../contract/store-factory-contract.js';
 import {
   bites,
-  closesOnce,
   faultsOf,
   inPort,
   keepsSnapshot,
@@ -85,10 +84,6 @@ storeBites<ApiKeyRepositoryCase>(apiKeyRepositoryContract, 'apiKeys', {
         return found === undefined;
       },
     }),
-    'closes the whole store, and may be closed twice': [
-      () => ({ close: async () => {} }),
-      closesOnce,
-    ],
     'shows a change to the next read, even one that found nothing or another key just before': [
       remembersAbsence,
       remembersKeys,
@@ -249,7 +244,7 @@ type FactoryFault =
 
 /** A place for one store in memory, whose handles close alone. */
 const openFactory = (fault?: FactoryFault) => async (): Promise<StoreFactorySubject> => {
-  const { pets } = openMemoryStore();
+  const { pets, close } = openMemoryStore();
   let exists = false;
   return {
     isShared: true,
@@ -262,7 +257,7 @@ const openFactory = (fault?: FactoryFault) => async (): Promise<StoreFactorySubj
         close: async () => {},
       };
     },
-    dispose: () => pets.close(),
+    dispose: close,
   };
 };
 

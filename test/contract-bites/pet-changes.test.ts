@@ -127,7 +127,6 @@ const changing = {
   }),
   'takes 64 changes at once, beside adds': crowded('remove', 30),
   ...endings(['remove'], { changeStatus: hasty('changeStatus') }),
-  'rejects with service_unavailable after close: remove': rejects({ remove: () => false }),
 } satisfies Partial<Bites<PetChangesCase, ChangesFault>>;
 
 /** What a repository may do wrong once its animals change. */

@@ -9,7 +9,6 @@ import { IdempotencyConflictError, IdempotencyKeyReusedError } from '../../src/d
 import { savedPet, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
 import { petRepositoryContract, type PetRepositoryCase } from '../contract/store-contracts.js';
 import {
-  closesOnce,
   faultsOf,
   inPort,
   keepsSnapshot,
@@ -262,12 +261,10 @@ const claiming = {
 const cutsOff: Fault<PetRepository> = (pets) => alien('list')({ ...pets, ...late('list')(pets) });
 
 const ending = {
-  ...fault.endings(['add', 'list', 'check'], {
+  ...fault.endings(['add', 'list'], {
     'add with a claim': hasty('add'),
     findById: remembersAnimals,
   }),
-  'closes twice, and twice at once': closesOnce,
-  'closes within 5 seconds': () => ({ close: () => new Promise(() => {}) }),
   'leaves no listener on the signal of a call that is over': (pets) => ({
     findById(id, call) {
       call?.signal?.addEventListener('abort', () => {}, { once: true });
@@ -275,7 +272,6 @@ const ending = {
     },
   }),
   'resolves a read that is aborted in progress, or rejects it with the reason': cutsOff,
-  'finishes calls that are in progress at close, or rejects them with service_unavailable': cutsOff,
   // Keeps a claim in progress for ever whose add was aborted.
   'ends an add that is aborted in progress, with or without it; others go on, its claim can be made':
     [
@@ -308,27 +304,6 @@ const ending = {
     ],
 } satisfies PetBites;
 
-/** The animals that a store acknowledges and loses. */
-const lost = new Set<bigint>();
-
-const losesAtClose: Fault<PetRepository> = (pets) => {
-  let closing = false;
-  return {
-    async add(pet, options) {
-      const added = await pets.add(pet, options);
-      if (closing) lost.add(added.pet.id);
-      return added;
-    },
-    async close() {
-      closing = true;
-      await pets.close();
-    },
-  };
-};
-
-/** The first handle, which another one closes with itself. */
-let firstPets: PetRepository;
-
 /** The animals that nobody may see yet. */
 const hidden = new Set<bigint>();
 
@@ -356,10 +331,6 @@ const handles = {
   'replays every claim from another handle exactly, and refuses it for another fingerprint': {
     another: { pets: forgetsClaims },
   },
-  'has every animal whose add resolved while it was closing': {
-    first: { pets: losesAtClose },
-    reopened: { pets: returns({ findById: (pet, id) => (lost.has(id) ? undefined : pet) }) },
-  },
   'stores one animal for twenty simultaneous claims of a key that has lapsed': {
     first: { pets: replacesLapsedBlindly },
     another: { pets: replacesLapsedBlindly },
@@ -375,15 +346,6 @@ const handles = {
   },
   'assigns distinct ids to simultaneous writers on two handles': {
     another: { pets: assignsLower },
-  },
-  'stays open when another handle is closed': {
-    first: {
-      pets(pets) {
-        firstPets = pets;
-        return {};
-      },
-    },
-    another: { pets: () => ({ close: () => firstPets.close() }) },
   },
 } satisfies HandleBites;
 

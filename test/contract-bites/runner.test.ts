@@ -9,6 +9,7 @@ import {
   httpContract,
   petChangesContract,
   petRepositoryContract,
+  storeContract,
   storeFactoryContract,
 } from '../contract/index.js';
 import type { CaseResult, Contract, ContractCase, Subject } from '../contract/contract.js';
@@ -125,10 +126,11 @@ describe('runContract', () => {
     for (const [contract, subject, missing] of [
       [petRepositoryContract, { pets }, 'the subject has no dispose'],
       [petRepositoryContract, { dispose }, 'the subject has no pets'],
+      [storeContract, { pets, dispose }, 'the subject has no check, no close'],
       [
         petRepositoryContract,
-        { pets: { ...pets, add: undefined, check: undefined }, dispose },
-        'the subject has no pets.add, no pets.check',
+        { pets: { ...pets, add: undefined, list: undefined }, dispose },
+        'the subject has no pets.add, no pets.list',
       ],
       [
         petChangesContract,
@@ -172,7 +174,7 @@ describe('runContract', () => {
     const { pets, ...ports } = openMemoryStore();
     const open = async () => ({
       ...ports,
-      pets: { ...pets, findById: async () => undefined, close: async () => {} },
+      pets: { ...pets, findById: async () => undefined },
       dispose: async () => {},
     });
     const [result] = await runContract(petRepositoryContract, open, {

@@ -4,7 +4,6 @@ import type {
 } from '../../src/application/ports/api-key-repository.js';
 import assert from 'node:assert/strict';
 import { casesOf, each, promisesOf, type Contract, type IdOf } from './contract.js';
-import { rejectsWithCode } from './rejection.js';
 import { TRICKY_NAMES, fullApiKey, sampleApiKey, times, words } from './samples.js';
 import { lacksOf, portCases, type Operations } from './store-operations.js';
 import {
@@ -234,14 +233,9 @@ const REVOKING = promises({
     for (const handle of handles)
       assert.deepEqual((await handle.findById('k1'))?.revokedAt, new Date(1000));
   },
-  async 'closes the whole store, and may be closed twice'(apiKeys, { pets }) {
-    await Promise.all([apiKeys.close(), apiKeys.close()]);
-    await apiKeys.close();
-    await rejectsWithCode(pets.check(), 'service_unavailable');
-  },
 });
 
-const OPERATIONS = {
+export const API_KEY_OPERATIONS = {
   add: ({ apiKeys }, _id, call) => required(apiKeys).add(sampleApiKey({ id: 'k2' }), call),
   findById: ({ apiKeys }, _id, call) => required(apiKeys).findById('k1', call),
   list: ({ apiKeys }, _id, call) => required(apiKeys).list(call),
@@ -289,7 +283,7 @@ const SHARING = promises({
   },
 });
 
-const cases = portCases('apiKeys', 'the store keeps no API keys', OPERATIONS, [
+const cases = portCases('apiKeys', 'the store keeps no API keys', API_KEY_OPERATIONS, [
   ...casesOf(promises(EXACT, STORING, REVOKING)),
   ...casesOf(DURABILITY, notDurable),
   ...casesOf(SHARING, notShared),
@@ -300,6 +294,6 @@ export type ApiKeyRepositoryCase = IdOf<typeof cases>;
 /** What every store of API keys promises. */
 export const apiKeyRepositoryContract: Contract<StoreSubject> = {
   port: 'ApiKeyRepository',
-  lacks: lacksOf('apiKeys', OPERATIONS),
+  lacks: lacksOf('apiKeys', API_KEY_OPERATIONS),
   cases,
 };

@@ -26,7 +26,7 @@ import {
   listAll,
   reopened,
   required,
-  type StorePorts,
+  type OpenStore,
   type StoreSubject,
 } from './store-subject.js';
 
@@ -311,7 +311,7 @@ const CLAIMS = promises({
   },
 });
 
-const OPERATIONS = {
+export const TRANSFER_OPERATIONS = {
   survey: ({ transfer }, _id, call) => required(transfer).survey(call),
   isUnfinished: ({ transfer }, _id, call) => required(transfer).isUnfinished(call),
   markUnfinished: ({ transfer }, _id, call) => required(transfer).markUnfinished(true, call),
@@ -330,7 +330,7 @@ async function fill(transfer: CatalogueTransfer): Promise<void> {
   await transfer.writeClaims([petClaim(5n)]);
 }
 
-async function assertFilled({ transfer, pets }: StorePorts): Promise<void> {
+async function assertFilled({ transfer, pets }: OpenStore): Promise<void> {
   assert.equal(await required(transfer).isUnfinished(), true);
   assert.deepEqual(await listAll(pets), petsWithIds(1n, 5n));
   assert.deepEqual(await allClaims(required(transfer)), [petClaim(5n)]);
@@ -363,7 +363,7 @@ const SHARING = promises({
   },
 });
 
-const cases = portCases('transfer', 'the store cannot be copied', OPERATIONS, [
+const cases = portCases('transfer', 'the store cannot be copied', TRANSFER_OPERATIONS, [
   ...casesOf(promises(ANIMALS, CLAIMS)),
   ...casesOf(REMOVED, cannotRemove),
   ...casesOf(DURABILITY, notDurable),
@@ -375,6 +375,6 @@ export type CatalogueTransferCase = IdOf<typeof cases>;
 /** What every store promises that can be copied. */
 export const catalogueTransferContract: Contract<StoreSubject> = {
   port: 'CatalogueTransfer',
-  lacks: lacksOf('transfer', OPERATIONS),
+  lacks: lacksOf('transfer', TRANSFER_OPERATIONS),
   cases,
 };

@@ -27,5 +27,6 @@ export { SITUATIONS, environmentOf, type HttpKeys, type Situation } from './http
 export { petChangesContract } from './pet-changes-contract.js';
 export { runContract, type RunOptions } from './run-contract.js';
 export { animalStoreContract, petRepositoryContract, storeContracts } from './store-contracts.js';
+export { storeContract } from './store-contract.js';
 export { storeFactoryContract, type StoreFactorySubject } from './store-factory-contract.js';
 export { storeSubject, type StoreSubject } from './store-subject.js';

@@ -306,7 +306,7 @@ const RACING = promises({
   },
 });
 
-const OPERATIONS = {
+export const CHANGE_OPERATIONS = {
   changeStatus: ({ changes }, id, call) => required(changes).changeStatus(id, 'sold', ANY, call),
   remove: ({ changes }, id, call) => required(changes).remove(id, ANY, call),
 } satisfies Operations;
@@ -358,7 +358,7 @@ const SHARING = promises({
   },
 });
 
-const cases = portCases('changes', 'the store has no PetChanges', OPERATIONS, [
+const cases = portCases('changes', 'the store has no PetChanges', CHANGE_OPERATIONS, [
   ...casesOf(promises(CHANGING, REMOVING, REPLAYING, RACING)),
   ...casesOf(COPYING, cannotBeCopied),
   ...casesOf(DURABILITY, notDurable),
@@ -370,6 +370,6 @@ export type PetChangesCase = IdOf<typeof cases>;
 /** What every store promises whose animals can be changed and removed. */
 export const petChangesContract: Contract<StoreSubject> = {
   port: 'PetChanges',
-  lacks: lacksOf('changes', OPERATIONS),
+  lacks: lacksOf('changes', CHANGE_OPERATIONS),
   cases,
 };

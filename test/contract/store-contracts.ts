@@ -13,6 +13,7 @@ import { CLAIMING } from './pet-repository/claiming.js';
 import { ENDING } from './pet-repository/ending.js';
 import { handleCases } from './pet-repository/handles.js';
 import { READING } from './pet-repository/reading.js';
+import { storeContract } from './store-contract.js';
 import { noStore, promises, type StoreSubject } from './store-subject.js';
 
 const USE_CASES = pathsOf<AnimalStore>('animalStore', {
@@ -44,10 +45,11 @@ export const petRepositoryContract: Contract<StoreSubject> = {
 };
 
 /**
- * The contracts of a store: all its ports, and the use cases on it. Cases of ports that the store does not have are
+ * The contracts of a store: its lifecycle, all its ports, and the use cases on it. Cases of ports that the store does not have are
  * skipped.
  */
 export const storeContracts: readonly Contract<StoreSubject>[] = [
+  storeContract,
   petRepositoryContract,
   apiKeyRepositoryContract,
   catalogueTransferContract,

@@ -1,3 +1,4 @@
+import type { Call } from '../../src/application/animal-store.js';
 import type { PetRepository } from '../../src/application/ports/pet-repository.js';
 import type { Store } from '../../src/application/ports/store.js';
 import type { Pet, UnsavedPet } from '../../src/domain/pet.js';
@@ -6,15 +7,15 @@ import { missingIn, pathsOf, promisesOf, type ContractCase, type Subject } from 
 import { settleAll } from './run-contract.js';
 import { times } from './samples.js';
 
-/** The ports of an open store. */
-export type StorePorts = Omit<Store, 'location' | 'close'>;
+/** What cases use of an open store. */
+export type OpenStore = Omit<Store, 'location' | typeof Symbol.asyncDispose>;
 
 /** An open, empty store: the subject of the contracts of all its ports. */
-export interface StoreSubject extends Subject, Omit<Store, 'location' | 'close'> {
+export interface StoreSubject extends Subject, OpenStore {
   /** For a store that survives the end of the process: closes this handle and opens the same store again. */
-  readonly reopen?: (() => Promise<Omit<Store, 'location' | 'close'>>) | undefined;
+  readonly reopen?: (() => Promise<OpenStore>) | undefined;
   /** For a store that several processes may use at the same time: opens one more handle, as another process does. */
-  readonly another?: (() => Promise<Omit<Store, 'location' | 'close'>>) | undefined;
+  readonly another?: (() => Promise<OpenStore>) | undefined;
   /** Whether new animals become visible in ascending order of id, in every process. Default: false. */
   readonly ordered?: boolean | undefined;
 }
@@ -54,10 +55,16 @@ export async function storeSubject(
     }
   };
   try {
-    const { pets, apiKeys, transfer, changes } = await another();
+    const store = await another();
+    const { pets, apiKeys, transfer, changes } = store;
+    const ports = { pets, apiKeys, transfer, changes };
+    const lifecycle = {
+      check: (call?: Call) => store.check(call),
+      close: async () => store.close(),
+    };
     const reopen = durable ? () => close().then(another) : undefined;
     const promises = { reopen, another: shared ? another : undefined, ordered };
-    return { pets, apiKeys, transfer, changes, ...promises, dispose };
+    return { ...ports, ...lifecycle, ...promises, dispose };
   } catch (error) {
     await dispose().catch(() => {}); // the first error matters more
     throw error;
@@ -68,8 +75,6 @@ const PET_OPERATIONS = pathsOf<PetRepository>('pets', {
   add: true,
   findById: true,
   list: true,
-  check: true,
-  close: true,
 });
 
 /** What a subject lacks to be a store. */
@@ -91,18 +96,17 @@ export const notOrdered = undeclared('ordered');
 export const cannotRemove = undeclared('changes');
 export const cannotBeCopied = undeclared('transfer');
 
-export const reopened = ({ reopen }: StoreSubject): Promise<StorePorts> => required(reopen)();
+export const reopened = ({ reopen }: StoreSubject): Promise<OpenStore> => required(reopen)();
 
 /** The subject's own handle and a further one; the same one twice if the store is not shared. */
 export const twoHandles = async (
   subject: StoreSubject,
-): Promise<readonly [StorePorts, StorePorts]> => [
+): Promise<readonly [OpenStore, OpenStore]> => [
   subject,
   subject.another ? await subject.another() : subject,
 ];
 
-export const anotherHandle = ({ another }: StoreSubject): Promise<StorePorts> =>
-  required(another)();
+export const anotherHandle = ({ another }: StoreSubject): Promise<OpenStore> => required(another)();
 
 /**
  * Twenty steps, one after another, beside four who read all the time: a handle that reads from a snapshot may renew it

@@ -6,7 +6,7 @@ import { createFetchHandler } from '../../src/adapters/http/fetch/fetch-handler.
 import { TOKENS, createContainer } from '../../src/bootstrap/service/container.js';
 import { startService } from '../../src/bootstrap/service/start-service.js';
 import { readSettings } from '../../src/bootstrap/service/settings.js';
-import { replace } from '../../src/bootstrap/service/wiring.js';
+import { decorate, replace } from '../../src/bootstrap/service/wiring.js';
 import { KeptLog } from '../adapters/http/fixtures.js';
 import {
   describeOnMongo,
@@ -51,11 +51,8 @@ const serviceOn = (storeUrl: () => string, faults: 'with faults' | 'without faul
       }),
     );
     const { promise: used, resolve: onCall } = Promise.withResolvers<void>();
-    if (fault) {
-      const { pets, changes } = ailingStore(fault, onCall);
-      replace(container, TOKENS.petRepository, pets);
-      replace(container, TOKENS.petChanges, changes);
-    }
+    if (fault)
+      decorate(container, TOKENS.store, (store) => ({ ...store, ...ailingStore(fault, onCall) }));
     const log = new KeptLog();
     replace(container, TOKENS.httpLog, log);
     const service = await startService(container);

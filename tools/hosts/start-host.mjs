@@ -24,7 +24,7 @@ export async function wire({ situation, fails }) {
   const http = new HttpInterface({
     animalStore: createAnimalStore({ pets }),
     authenticator: new ApiKeyAuthenticator({ staticKeys: [KEY] }),
-    readiness: new Readiness((call) => pets.check(call)),
+    readiness: new Readiness((call) => store.check(call)),
     log: { responded: ({ error }) => void (error && faults.push(error.message)) },
   });
   return { http, keys: { key: KEY }, faults };

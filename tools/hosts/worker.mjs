@@ -24,8 +24,9 @@ async function fails() {
 function ailing({ pets, changes }) {
   const call = { value: fails };
   return {
-    pets: Object.create(pets, { add: call, findById: call, list: call, check: call }),
+    pets: Object.create(pets, { add: call, findById: call, list: call }),
     changes: Object.create(changes, { changeStatus: call, remove: call }),
+    check: fails,
   };
 }
 
@@ -37,11 +38,11 @@ const steps = {
 /** The Worker with the authenticator that is made of these keys. */
 export function workerWith(authenticatorOf) {
   const opened = openMemoryStore();
-  const { pets, changes } = store ? ailing(opened) : opened;
+  const { pets, changes, check } = store ? ailing(opened) : opened;
   const http = new HttpInterface({
     animalStore: createAnimalStore({ pets, changes }),
     authenticator: authenticatorOf(keys),
-    readiness: new Readiness((call) => pets.check(call)),
+    readiness: new Readiness(check),
     settings,
     log: { responded: ({ error }) => void (error && console.log(`fault ${error.message}`)) },
     docs,

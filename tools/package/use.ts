@@ -33,7 +33,7 @@ const BELLA = '{"id":1,"name":"Bella","categoryId":9223372036854775807,"status":
 const animal = { name: 'Bella', categoryId: 2n ** 63n - 1n };
 
 // animal-store, /memory, /sqlite
-const { pets, apiKeys } = openMemoryStore();
+const { pets, apiKeys, check } = openMemoryStore();
 const store: AnimalStore = createAnimalStore({ pets });
 const { pet }: { pet: Pet } = await store.createPet(animal);
 assert.equal(stringify(pet), BELLA);
@@ -57,7 +57,7 @@ const { key } = await new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator() 
 const http = new HttpInterface({
   animalStore: store,
   authenticator: new ApiKeyAuthenticator({ apiKeys }),
-  readiness: new Readiness((call) => pets.check(call)),
+  readiness: new Readiness(check),
   docs: await readDocsFiles(),
 });
 const headers = { Authorization: `Bearer ${key}` };
@@ -96,7 +96,7 @@ await service.stop();
 const contract: Contract<StoreSubject> = petRepositoryContract;
 const [first] = await runContract({ ...contract, cases: contract.cases.slice(0, 1) }, async () => {
   const fresh = openMemoryStore();
-  return { pets: fresh.pets, dispose: () => fresh.close() };
+  return { ...fresh, dispose: () => fresh.close() };
 });
 assert.equal(first?.outcome, 'passed');
 

@@ -5,11 +5,11 @@ import { HttpInterface, Readiness } from 'animal-store/http';
 import { openMemoryStore } from 'animal-store/memory';
 import { lambdaHandler } from './app.mjs';
 
-const { pets } = openMemoryStore();
+const { pets, check } = openMemoryStore();
 const http = new HttpInterface({
   animalStore: createAnimalStore({ pets }),
   authenticator: new ApiKeyAuthenticator({ staticKeys: [process.env.API_KEY] }),
-  readiness: new Readiness((call) => pets.check(call)),
+  readiness: new Readiness(check),
 });
 
 export const handler = lambdaHandler(http);

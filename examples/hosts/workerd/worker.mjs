@@ -7,13 +7,13 @@ import { HttpInterface, Readiness } from 'animal-store/http';
 import { openMemoryStore } from 'animal-store/memory';
 import { WebCryptoKeys } from './web-crypto-keys.mjs';
 
-const { pets } = openMemoryStore();
+const { pets, check } = openMemoryStore();
 const http = new HttpInterface({
   animalStore: createAnimalStore({ pets }),
   authenticator: new WebCryptoKeys([
     { key: env.API_KEY, keyId: 'shop', scopes: ['pets:read', 'pets:write'] },
   ]),
-  readiness: new Readiness((call) => pets.check(call)),
+  readiness: new Readiness(check),
 });
 const animals = createFetchHandler(http);
 

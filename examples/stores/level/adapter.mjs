@@ -15,7 +15,12 @@ export const adapter = new ContainerModule((options) => {
           });
         },
       );
-      return { pets, location: folder, close: () => pets.close() };
+      return {
+        pets,
+        location: folder,
+        check: (call) => pets.check(call),
+        close: () => pets.close(),
+      };
     },
   });
 });

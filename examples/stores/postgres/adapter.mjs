@@ -22,7 +22,13 @@ export const adapter = new ContainerModule((options) => {
           throw new Error(`${location} holds no store`);
         }
       }
-      return { pets, changes: pets, location, close: () => pets.close() };
+      return {
+        pets,
+        changes: pets,
+        location,
+        check: (call) => pets.check(call),
+        close: () => pets.close(),
+      };
     },
   });
 });

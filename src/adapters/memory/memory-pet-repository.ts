@@ -91,12 +91,6 @@ export const memoryPets = (data: MemoryData): PetRepository => ({
     }
     return page;
   },
-
-  async check({ signal } = {}) {
-    data.requireOpen('checking the store', signal);
-  },
-
-  close: () => data.close(),
 });
 
 /** Changes of these animals. A claim holds all that a replay needs, so it outlives its animal. */

@@ -14,6 +14,9 @@ export function openMemoryStore(): CompleteStore {
     transfer: memoryTransfer(data),
     changes: memoryChanges(data),
     location: 'memory, lost when the service stops',
+    async check({ signal } = {}) {
+      data.requireOpen('checking the store', signal);
+    },
     close: () => data.close(),
     [Symbol.asyncDispose]() {
       return this.close();
@@ -48,8 +51,6 @@ const memoryApiKeys = (data: MemoryData): ApiKeyRepository => ({
     data.apiKeys.set(id, { ...apiKey, revokedAt });
     return structuredClone({ ...apiKey, revokedAt });
   },
-
-  close: () => data.close(),
 });
 
 /** The whole of a store in memory, for copies. */

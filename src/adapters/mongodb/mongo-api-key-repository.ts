@@ -54,8 +54,6 @@ export function mongoApiKeys(connection: MongoConnection): ApiKeyRepository {
         return found === null ? undefined : toApiKey(found);
       });
     },
-
-    close: () => connection.close(),
   };
 }
 

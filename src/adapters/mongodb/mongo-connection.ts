@@ -120,6 +120,13 @@ export class MongoConnection {
     }
   }
 
+  check({ signal }: Call = {}): Promise<void> {
+    return this.run('checking the store', { signal }, async (options) => {
+      // More than a ping: it needs the primary, and the right to read.
+      await this.collection('pets').findOne({}, { ...options, projection: { _id: 1 } });
+    });
+  }
+
   /** Runs a call: see `retryWhileTransient`. */
   run<Result>(
     doing: string,

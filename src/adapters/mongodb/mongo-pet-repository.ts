@@ -110,13 +110,5 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
         return found.map((document) => toPet(document));
       });
     },
-
-    check: ({ signal } = {}) =>
-      connection.run('checking the store', { signal }, async (options) => {
-        // More than a ping: it needs the primary, and the right to read.
-        await pets.findOne({}, { ...options, projection: { _id: 1 } });
-      }),
-
-    close: () => connection.close(),
   };
 }

@@ -45,6 +45,7 @@ export async function openMongoStore(
     transfer: mongoTransfer(connection, inserts),
     changes: mongoChanges(connection),
     location,
+    check: (call) => connection.check(call),
     close: () => connection.close(),
     [Symbol.asyncDispose](this: CompleteStore) {
       return this.close();

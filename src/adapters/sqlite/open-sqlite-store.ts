@@ -80,6 +80,7 @@ function openFile(file: string, onLongWait: () => void, options: OpenOptions): C
       transfer: sqliteTransfer(connection),
       changes: sqliteChanges(connection),
       location: file,
+      check: (call) => connection.check(call),
       close: () => connection.close(),
       [Symbol.asyncDispose]() {
         return this.close();

@@ -43,8 +43,6 @@ export function sqliteApiKeys(connection: SqliteConnection): ApiKeyRepository {
         return find(id);
       });
     },
-
-    close: () => connection.close(),
   };
 }
 

@@ -18,7 +18,7 @@ export interface Statement<Row extends readonly SQLOutputValue[] = never> {
   };
 }
 
-/** The one connection of a store, shared by its repositories. Closing any of them closes it. */
+/** The one connection of a store, shared by its ports. */
 export class SqliteConnection {
   // Referenced here for as long as its statements are in use: they do not survive it.
   readonly #database: DatabaseSync;
@@ -66,7 +66,7 @@ export class SqliteConnection {
   }
 
   /** Reads, if the file is still in its place. After a failed write it also tests writing. */
-  async check(call: Call): Promise<void> {
+  async check(call: Call = {}): Promise<void> {
     const doing = 'checking the store';
     await this.read(doing, call, () => {
       this.#requireInPlace();

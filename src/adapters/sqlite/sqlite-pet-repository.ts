@@ -104,9 +104,5 @@ export function sqlitePets(connection: SqliteConnection): PetRepository {
         return rows.map(toPet);
       });
     },
-
-    check: (call = {}) => connection.check(call),
-
-    close: () => connection.close(),
   };
 }

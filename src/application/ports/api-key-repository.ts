@@ -3,7 +3,7 @@ import type { Call } from '../animal-store.js';
 /**
  * Driven port: where managed API keys are stored, as hashes only. Every adapter passes `apiKeyRepositoryContract`.
  *
- * Copies, overlapping calls, failures, aborts and close are as in `PetRepository`. The next read of every process on
+ * Copies, overlapping calls, failures and aborts are as in `PetRepository`. The next read of every process on
  * the same store sees an acknowledged change.
  */
 export interface ApiKeyRepository {
@@ -21,9 +21,6 @@ export interface ApiKeyRepository {
    * is safe. Resolves to the key as it is now, or to `undefined` when no key has this id.
    */
   revoke(id: string, at: Date, call?: Call): Promise<ApiKeyRecord | undefined>;
-
-  /** Closes the whole store that this repository belongs to. Safe to call twice. */
-  close(): Promise<void>;
 }
 
 /**

@@ -35,15 +35,6 @@ export interface PetRepository {
 
   /** Returns the first `limit` animals with an id greater than `after`, in ascending order of id. */
   list(range: PetRange, call?: Call): Promise<readonly Pet[]>;
-
-  /** Resolves if the store can serve now, else rejects with `UnavailableError`. Cheap: called every second. */
-  check(call?: Call): Promise<void>;
-
-  /**
-   * Closes the whole store that this repository belongs to, within five seconds. Calls in progress finish or reject.
-   * Safe to call twice.
-   */
-  close(): Promise<void>;
 }
 
 /** Options of `add`. */

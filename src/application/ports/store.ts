@@ -1,11 +1,12 @@
 // For programs that compile with neither an esnext library nor the types of Node.js.
 /// <reference lib="esnext.disposable" preserve="true" />
+import type { Call } from '../animal-store.js';
 import type { ApiKeyRepository } from './api-key-repository.js';
 import type { CatalogueTransfer } from './catalogue-transfer.js';
 import type { PetChanges } from './pet-changes.js';
 import type { PetRepository } from './pet-repository.js';
 
-/** An open store: the driven ports that one technology implements on the same data. */
+/** An open store: its lifecycle, and the ports on its data. Every adapter passes `storeContract`. */
 export interface Store {
   /** Animals: the only port that every store has. */
   readonly pets: PetRepository;
@@ -17,7 +18,12 @@ export interface Store {
   readonly changes?: PetChanges | undefined;
   /** The normalised address of the store, safe to log. */
   readonly location: string;
-  /** Closes everything that was opened. Safe to call twice. */
+  /** Resolves if the store can serve now, else rejects with `UnavailableError`. Cheap: called every second. */
+  check(call?: Call): Promise<void>;
+  /**
+   * Closes the store within five seconds. Calls in progress finish or reject; later calls of every port reject with
+   * `UnavailableError`. Safe to call twice.
+   */
   close(): Promise<void>;
   /** Calls `close`, for `await using`. */
   [Symbol.asyncDispose]?(): Promise<void>;

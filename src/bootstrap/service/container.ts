@@ -142,7 +142,7 @@ const http = new ContainerModule((options) => {
     [t.settings],
     ({ rateLimit }) => rateLimit && memoryRateLimiter(rateLimit),
   );
-  add(options, t.readiness, [t.petRepository], (pets) => new Readiness((call) => pets.check(call)));
+  add(options, t.readiness, [t.store], (store) => new Readiness((call) => store.check(call)));
   add(
     options,
     t.admission,

@@ -179,8 +179,6 @@ function instrument(container: Container): Registry {
     add: (...given) => timed('add', () => pets.add(...given)),
     findById: (...given) => timed('findById', () => pets.findById(...given)),
     list: (...given) => timed('list', () => pets.list(...given)),
-    check: (call) => pets.check(call),
-    close: () => pets.close(),
   }));
   return registry;
 }

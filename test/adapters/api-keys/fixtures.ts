@@ -31,15 +31,18 @@ export interface ObservedApiKeys extends ApiKeyRepository {
   readonly lookUps: string[];
   hold(): void;
   release(): void;
+  /** Closes its store. */
+  close(): Promise<void>;
 }
 
 export function observedApiKeys(): ObservedApiKeys {
-  const { apiKeys } = openMemoryStore();
+  const { apiKeys, close } = openMemoryStore();
   let gate: PromiseWithResolvers<void> | undefined;
   const lookUps: string[] = [];
   return {
     ...apiKeys,
     lookUps,
+    close,
     hold: () => void (gate = Promise.withResolvers()),
     release: () => gate?.resolve(),
     async findById(id) {
@@ -67,7 +70,7 @@ export function withChecksum(content: string): string {
 /** An authenticator with a static key and managed keys in every state. */
 export async function authenticatorSubject(): Promise<AuthenticatorSubject> {
   const clock = new SettableClock();
-  const { apiKeys } = openMemoryStore();
+  const { apiKeys, close } = openMemoryStore();
   const generate = apiKeyGenerator();
   const managed = new ManagedApiKeys({ apiKeys, generate, clock });
   const writer = await managed.issue({ name: 'writer', scopes: ['pets:write'] });
@@ -109,7 +112,7 @@ export async function authenticatorSubject(): Promise<AuthenticatorSubject> {
       });
       return key;
     },
-    loseStore: () => apiKeys.close(),
-    dispose: () => apiKeys.close(),
+    loseStore: close,
+    dispose: close,
   };
 }

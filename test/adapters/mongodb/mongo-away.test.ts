@@ -101,7 +101,7 @@ describeOnMongo('A MongoDB store whose database is away', (server) => {
   it('opens also if it must exist, says why it is unavailable, and serves once the database is there', async () => {
     await proxy.close();
     const store = await openMongoStore(uri, { timeout: 2000, mustExist: true });
-    expect(await unavailable(store.pets.check())).to.match(/^connect ECONNREFUSED /);
+    expect(await unavailable(store.check())).to.match(/^connect ECONNREFUSED /);
     await proxy.open();
     await untilReady(store);
     await store.close();
@@ -200,7 +200,7 @@ describeStore('A MongoDB store whose database goes away', ({ throughProxy }) => 
     await proxy.close();
     await rejection(store.pets.list({ limit: 5 })); // waits, as an election may be going on
     await delay(options.timeout);
-    for (const call of [() => store.pets.check(), () => store.pets.list({ limit: 5 })]) {
+    for (const call of [() => store.check(), () => store.pets.list({ limit: 5 })]) {
       // A call that waited would say that no answer came in time.
       expect(await unavailable(call())).to.match(/^connect ECONNREFUSED /);
     }
@@ -278,7 +278,7 @@ describeStore('A MongoDB store whose database goes away', ({ throughProxy }) => 
     });
     setTimeout(() => controller.abort(reason), 100);
     await Promise.all(aborted);
-    const { took } = await timed(store.apiKeys.close());
+    const { took } = await timed(store.close());
     expect(took).to.be.below(3000 + BUSY);
     others.push(...Object.values(OPERATIONS).map((call) => rejection(call(store, never))));
     for (const error of await Promise.all(others)) {

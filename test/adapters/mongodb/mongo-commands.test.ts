@@ -53,7 +53,7 @@ describeStore('The commands of a MongoDB store', ({ onStore, throughProxy }) => 
     await store.pets.findById(pet.id);
     await store.pets.list({ limit: 21 });
     await store.pets.list({ after: 5n, limit: 21, status: 'sold' });
-    await store.pets.check();
+    await store.check();
     await store.apiKeys.findById('k');
     await store.apiKeys.list();
     await store.transfer.readClaims({ limit: 5, now: new Date() });

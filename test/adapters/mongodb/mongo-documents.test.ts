@@ -56,7 +56,7 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     const store = await openMongoStore(uriOf(server, database), {
       onNotice: (line) => void notices.push(line),
     });
-    await store.pets.check();
+    await store.check();
     await until('the database is prepared', async () => notices.length >= lines);
     await store.close();
     return notices;

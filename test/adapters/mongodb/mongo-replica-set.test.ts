@@ -90,7 +90,7 @@ describeOnOwnServers('A MongoDB store in a replica set of three', (_create, bina
     await rejection(store.pets.add(rex));
     await delay(1000);
     const { pets } = store;
-    for (const call of [() => pets.check(), () => pets.list({ limit: 5 }), () => pets.add(rex)]) {
+    for (const call of [() => store.check(), () => pets.list({ limit: 5 }), () => pets.add(rex)]) {
       expect(await unavailable(call())).to.include('takes no writes: name the replica set');
     }
     await store.close();

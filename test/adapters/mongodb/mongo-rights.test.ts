@@ -37,9 +37,10 @@ const FIRST_START = namesIn(/After the first start [^.:]* can be removed/);
 const SOURCE_OF_COPY = namesIn(/a user with [^.:]* is enough/);
 
 /** What the service does with a store, each once. */
-async function useStore({ pets, apiKeys, transfer }: CompleteStore): Promise<void> {
+async function useStore(store: CompleteStore): Promise<void> {
+  const { pets, apiKeys, transfer } = store;
   const now = new Date();
-  await pets.check();
+  await store.check();
   const { pet } = await pets.add(rex);
   for (const claim of [claimOn('t'), claimOn('t')]) await pets.add(rex, { claim });
   const lapsing = claimOn('lapsing', { keepUntil: new Date(now.getTime() + 1) });

@@ -122,9 +122,9 @@ export async function unavailable(call: Promise<unknown>): Promise<string> {
   return cause.message;
 }
 
-export const untilReady = ({ pets }: CompleteStore): Promise<boolean> =>
+export const untilReady = (store: CompleteStore): Promise<boolean> =>
   until('the store is ready', () =>
-    pets.check({ signal: AbortSignal.timeout(1000) }).then(
+    store.check({ signal: AbortSignal.timeout(1000) }).then(
       () => true,
       () => false,
     ),

@@ -136,9 +136,9 @@ describe('backUpSqliteStore', () => {
       const log = join(testFolder(), 'strace');
       const calls = ['-f', '-y', '-o', log, '-e', 'trace=openat,fsync,fdatasync,link,linkat'];
       if (spawnSync('strace', [...calls, 'true']).status !== 0) return this.skip();
-      const { pets, file } = await testStore();
+      const { pets, file, close } = await testStore();
       await pets.add(rex);
-      await pets.close();
+      await close();
       const target = join(dirname(file), 'target.csv');
       const main = fileURLToPath(import.meta.resolve('../../../src/bootstrap/main.js'));
       spawnSync('strace', [...calls, process.execPath, main, command, target], {
@@ -229,8 +229,8 @@ describe('backUpSqliteStore', () => {
   });
 
   it('upgrades neither the store nor the backup: it may be made before an upgrade', async () => {
-    const { file, pets } = await testStore();
-    await pets.close();
+    const { file, close } = await testStore();
+    await close();
     change(file, 'PRAGMA user_version = 2');
     await backUpSqliteStore(file, `${file}.backup`);
     for (const each of [file, `${file}.backup`])

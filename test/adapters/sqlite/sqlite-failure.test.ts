@@ -47,13 +47,13 @@ describe('an SQLite store in trouble', () => {
   });
 
   it('tries to write at each check after any commit that failed, until one succeeds', async () => {
-    const { pets, file } = await testStore();
+    const { pets, file, check } = await testStore();
     const other = new DatabaseSync(file);
     other.exec(FAIL_COMMITS);
     const version = () => other.prepare('PRAGMA data_version').get()?.['data_version'];
     const isWriting = async (): Promise<boolean> => {
       const before = version();
-      await pets.check();
+      await check();
       return version() !== before;
     };
     for (let failures = 0; failures < 2; failures += 1) {
@@ -68,19 +68,19 @@ describe('an SQLite store in trouble', () => {
     ['the file cannot be written', 'PRAGMA query_only = ON', 'PRAGMA query_only = OFF', 8],
   ] as const) {
     it(`refuses adds while ${what}, stores nothing of them, reads on, and finds out by itself when it is over`, async () => {
-      const { pets, connection, transfer } = await testStore();
+      const { pets, connection, transfer, check } = await testStore();
       const { pet } = await pets.add(rex);
       connection.exec(fault);
-      await pets.check();
+      await check();
       const claim = claimOn('t');
       const adds = [pets.add(big, claim), pets.add(big), pets.add(big)];
       const causes = await Promise.all(adds.map(unavailable));
       // Each check fails from now on.
-      for (let check = 0; check < 3; check += 1) causes.push(await unavailable(pets.check()));
+      for (let time = 0; time < 3; time += 1) causes.push(await unavailable(check()));
       for (const cause of causes) expect(cause).to.have.property('errcode', errcode);
       expect(await pets.list({ limit: 5 })).to.deep.equal([pet]);
       connection.exec(repair);
-      await pets.check();
+      await check();
       expect(await transfer.readClaims({ limit: 5, now: new Date(-1) })).to.deep.equal([]);
       expect((await pets.add(big, claim)).replayed).to.equal(false);
       expect(await pets.list({ limit: 5 })).to.have.length(2);
@@ -100,7 +100,7 @@ describe('an SQLite store in trouble', () => {
         expect(String(await unavailable(store.pets.add(rex, call)))).to.equal(
           'Error: no greater id is left',
         );
-      await store.pets.check();
+      await store.check();
       expect(await store.pets.list({ limit: 1 })).to.deep.equal([pet]);
       expect((await store.pets.add(rex, claimOn('t'))).replayed).to.equal(true);
     }
@@ -134,10 +134,10 @@ describe('an SQLite store in trouble', () => {
   });
 
   it('closes even if it cannot move the log into the file, and loses nothing', async () => {
-    const { pets, connection, file } = await testStore();
+    const { pets, connection, file, close } = await testStore();
     await pets.add(rex);
     connection.exec('BEGIN IMMEDIATE'); // a transaction prevents it
-    await pets.close();
+    await close();
     const store = await testStore(file);
     expect(await store.pets.list({ limit: 5 })).to.have.length(1);
   });
@@ -148,15 +148,11 @@ describe('an SQLite store in trouble', () => {
     ['folder', '', '.'],
   ] as const) {
     it(`notices that its ${what} was removed, and acknowledges nothing into what is gone`, async () => {
-      const { pets, apiKeys, file } = await testStore();
+      const { pets, apiKeys, file, check } = await testStore();
       await pets.add(rex);
-      await pets.check();
+      await check();
       await rm(join(dirname(file), removed), { recursive: true });
-      for (const call of [
-        () => pets.check(),
-        () => pets.add(rex),
-        () => apiKeys.revoke('k', new Date()),
-      ]) {
+      for (const call of [check, () => pets.add(rex), () => apiKeys.revoke('k', new Date())]) {
         const { message } = await unavailable(call());
         expect(message).to.equal(`${file}${suffix} was removed or replaced`);
       }
@@ -169,15 +165,15 @@ describe('an SQLite store in trouble', () => {
     ['after it stopped looking at the files, because the folder had not changed for long', 2_100],
   ] as const) {
     it(`notices that another file took its place ${when}, and goes on when its own is back`, async () => {
-      const { pets, file } = await testStore();
+      const { pets, file, check } = await testStore();
       await delay(quiet);
       await pets.add(rex);
       await rename(file, `${file}.away`);
       await writeFile(file, await readFile(`${file}.away`));
       await unavailable(pets.add(rex));
-      await unavailable(pets.check());
+      await unavailable(check());
       await rename(`${file}.away`, file);
-      await pets.check();
+      await check();
       expect((await pets.add(rex)).pet.id).to.equal(2n);
     });
   }
@@ -218,12 +214,12 @@ describe('an SQLite store in trouble', () => {
       void first.pets.add({ ...rex, name: `${index} ${'x'.repeat(1000)}` });
     }
     await first.close();
-    const { pets } = await testStore(file);
+    const { pets, check } = await testStore(file);
     const content = await readFile(file);
     await writeFile(file, content.fill(0xa5, content.length - 40 * 4096));
     expect(await unavailable(pets.list({ limit: 400 }))).to.have.property('errcode', 11);
     expect(await pets.list({ limit: 5 })).to.have.length(5);
     await writeFile(file, content.fill(0xa5, 4096));
-    expect(await unavailable(pets.check())).to.have.property('errcode', 11);
+    expect(await unavailable(check())).to.have.property('errcode', 11);
   });
 });

@@ -6,7 +6,7 @@ import { mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { retryWhileBusy } from '../../../src/adapters/sqlite/busy.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
-import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
+import type { CompleteStore } from '../../../src/application/ports/store.js';
 import { within } from '../../contract/run-contract.js';
 import { Child } from '../../service/running-service.js';
 import {
@@ -52,7 +52,7 @@ async function atSteps<Result>(step: number, work: () => Promise<Result>): Promi
 }
 
 /** What may have to wait for a lock. */
-type Use = (pets: PetRepository) => Promise<unknown>;
+type Use = (store: CompleteStore) => Promise<unknown>;
 
 function refuse(): never {
   throw Object.assign(new Error('database is locked'), { errcode: 5 });
@@ -129,8 +129,8 @@ describe('an SQLite store that another connection is writing to', () => {
 
   for (const [what, lock, use] of [
     ['opens', fileLock, async () => {}],
-    ['reads', selectLock, (pets) => pets.check()],
-    ['writes', writeLock, (pets) => Promise.all([pets.add(rex), pets.add(rex)])],
+    ['reads', selectLock, ({ check }) => check()],
+    ['writes', writeLock, ({ pets }) => Promise.all([pets.add(rex), pets.add(rex)])],
   ] as const satisfies ReadonlyArray<readonly [string, typeof fileLock, Use]>) {
     it(`says once in a long wait what it waits for, when it ${what}, and goes on if the listener fails`, async () => {
       const { file } = testFile();
@@ -144,37 +144,37 @@ describe('an SQLite store that another connection is writing to', () => {
       };
       // A slow machine must not make it give up.
       await atSteps(0, async () => {
-        const { pets } = await openSqliteStore(file, { onNotice });
-        await use(pets);
-        await pets.close();
+        const store = await openSqliteStore(file, { onNotice });
+        await use(store);
+        await store.close();
       }).finally(() => lines.length > 0 || held.release());
       expect(lines).to.deep.equal([`waiting: another process has locked ${file}`]);
     });
   }
 
   it('gives up opening after five seconds in which the other has locked the whole file', async () => {
-    const { pets, file } = await testStore();
-    await pets.close();
+    const { close, file } = await testStore();
+    await close();
     const other = fileLock(file);
     await atSteps(2000, () => unavailable(openSqliteStore(file)));
     other.release();
   });
 
   it('gives up a read that waits when it is closed', async () => {
-    const { pets } = await testStore();
+    const { pets, close } = await testStore();
     const lock = mock.method(StatementSync.prototype, 'all', refuse);
     const read = unavailable(pets.list({ limit: 5 }));
-    await pets.close().finally(() => lock.mock.restore());
+    await close().finally(() => lock.mock.restore());
     await read;
   });
 
   it('closes within five seconds, however long another keeps the lock, and stores nothing of what it gives up', async () => {
-    const { pets, file } = await testStore();
+    const { pets, file, close } = await testStore();
     const lock = writeLock(file);
     // By a clock that stands still no write gives up by itself, as when each of many batches has just begun to wait.
     const causes = await atSteps(0, async () => {
       const adds = Array.from({ length: 1500 }, () => unavailable(pets.add(rex)));
-      await within(5000, 'close did not end', pets.close());
+      await within(5000, 'close did not end', close());
       return Promise.all(adds);
     });
     expect(causes).to.have.length(1500);
@@ -183,11 +183,11 @@ describe('an SQLite store that another connection is writing to', () => {
     expect(await again.pets.list({ limit: 5 })).to.deep.equal([]);
   });
 
-  it('finishes the writes in progress before it closes, whichever repository is closed', async () => {
-    const { pets, apiKeys, file } = await testStore();
+  it('finishes the writes in progress before it closes', async () => {
+    const { pets, file, close } = await testStore();
     const lock = writeLock(file);
     const added = pets.add(rex);
-    const closed = apiKeys.close();
+    const closed = close();
     await delay(5);
     lock.release();
     expect((await added).replayed).to.equal(false);

@@ -364,7 +364,7 @@ describe('openSqliteStore', () => {
     const left = (await readdir(folder)).filter((name) => name !== 'crashed.db-shm');
     expect(left).to.deep.equal(names);
     const reader = await testStore(used, { readOnly: true });
-    await reader.pets.check();
+    await reader.check();
     const { pet } = await other.pets.add(rex);
     expect(await reader.pets.findById(pet.id), 'what others add meanwhile').to.deep.equal(pet);
   });
@@ -383,7 +383,7 @@ describe('openSqliteStore', () => {
       reader.transfer.markUnfinished(true),
     ])
       await unavailable(write);
-    for (let check = 0; check < 2; check += 1) await reader.pets.check();
+    for (let check = 0; check < 2; check += 1) await reader.check();
     expect(await read()).to.deep.equal(before);
   });
 

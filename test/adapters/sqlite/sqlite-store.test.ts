@@ -28,8 +28,8 @@ describe('an SQLite store', () => {
   afterEach(cleanUp);
 
   it('is closed at the end of the block that declares it with `await using`', async () => {
-    const { file, pets } = await testStore();
-    await pets.close();
+    const { file, close } = await testStore();
+    await close();
     {
       await using store = await openSqliteStore(file);
       await store.pets.add(rex);

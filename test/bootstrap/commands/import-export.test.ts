@@ -336,7 +336,7 @@ describe('import and export', () => {
     ] as const) {
       it(`names every line of ${name} that is not valid, with its number and the reason, and stores nothing`, async () => {
         const content = start + good + bad.map(([line]) => `${line}\n${good}`).join('');
-        const { code, out, err } = await imported(content, '', name, { add: fail, check: fail });
+        const { code, out, err } = await imported(content, '', name, { add: fail });
         const first = start === '' ? 2 : 3;
         const lines = bad.map(
           ([, reason], index) => `${path(name)}:${first + 2 * index}: ${reason}\n`,
@@ -384,10 +384,7 @@ describe('import and export', () => {
         `${HEADER}A,1,sold\nB,1,sold\n`,
         ' --dry-run --json',
         'a.csv',
-        {
-          add: fail,
-          check: fail,
-        },
+        { add: fail },
       );
       expect(code).to.equal(0);
       const result = { from: path('a.csv'), added: 2, line: 3, unread: [] };

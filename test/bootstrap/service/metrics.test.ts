@@ -221,10 +221,10 @@ describe('The metrics', () => {
   });
 
   it('are served beside the health checks of their process, and nothing else is', async () => {
-    const { pets } = openMemoryStore();
+    let check = async (): Promise<void> => {};
     const serving = new Serving(
       { STORE_URL: 'shelf:', API_KEYS: KEY, ADMIN_PORT: '0' },
-      new Shelf({ pets }).module,
+      new Shelf({ check: () => check() }).module,
     );
     await serving.ready();
     const metrics = String(serving.io.lines[0]?.['metrics']);
@@ -237,7 +237,7 @@ describe('The metrics', () => {
     const none = await fetch(new URL('/v1/pets', metrics));
     expect(await none.json()).to.include({ code: 'route_not_found', status: 404 });
     const fault = new UnavailableError('reaching the store');
-    mock.method(pets, 'check', () => Promise.reject(fault));
+    check = () => Promise.reject(fault);
     await untilStatus(503, new URL('/readyz', metrics).href);
     expect(await at('/livez')).to.equal(200);
     const page = samplesOf(await (await fetch(metrics)).text());

@@ -19,7 +19,7 @@ class SlowStore {
   readonly mayList = Promise.withResolvers<void>();
   mayClose = Promise.resolve();
   readonly module = factory('slow', async () => {
-    const { pets } = openMemoryStore();
+    const { pets, check } = openMemoryStore();
     const list = async (): Promise<[]> => {
       this.listing.resolve();
       await this.mayList.promise;
@@ -30,7 +30,7 @@ class SlowStore {
       this.events.push('closing');
       return this.mayClose;
     };
-    return { pets: changed(pets, { list }), location: 'slow', close };
+    return { pets: changed(pets, { list }), location: 'slow', check, close };
   });
 }
 

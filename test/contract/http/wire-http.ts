@@ -9,8 +9,7 @@ import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
 import type { ApiKeyRepository } from '../../../src/application/ports/api-key-repository.js';
 import type { Scope } from '../../../src/application/ports/authenticator.js';
-import type { PetChanges } from '../../../src/application/ports/pet-changes.js';
-import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
+import type { CompleteStore } from '../../../src/application/ports/store.js';
 import { IdempotencyConflictError, UnavailableError } from '../../../src/domain/errors.js';
 
 /** How a service is set up: settings that differ from the defaults, and the fault of its store. */
@@ -111,11 +110,11 @@ export async function wireHttp(situation: Situation): Promise<{
   const { settings, maxInFlight, store: fault }: SituationSetup = SITUATIONS[situation];
   const { promise: used, resolve: onCall } = Promise.withResolvers<void>();
   const { apiKeys, ...store } = openMemoryStore();
-  const { pets, changes } = fault ? ailingStore(fault, onCall) : store;
+  const { pets, changes, check } = fault ? ailingStore(fault, onCall) : store;
   const http = new HttpInterface({
     animalStore: createAnimalStore({ pets, changes }),
     authenticator: new ApiKeyAuthenticator({ staticKeys: Object.values(STATIC_KEYS), apiKeys }),
-    readiness: new Readiness((call) => pets.check(call)),
+    readiness: new Readiness((call) => check(call)),
     settings,
     admission: new AdmissionControl({ maxInFlight }),
     docs: await readDocsFiles(),
@@ -127,7 +126,7 @@ export async function wireHttp(situation: Situation): Promise<{
 export function ailingStore(
   fault: StoreFault,
   onCall: () => void,
-): { readonly pets: PetRepository; readonly changes: PetChanges } {
+): Pick<CompleteStore, 'pets' | 'changes' | 'check'> {
   const fails = async (): Promise<never> => {
     onCall();
     if (fault === 'away') throw new UnavailableError('a secret of the inside', { retryAfter: 7 });
@@ -135,10 +134,10 @@ export function ailingStore(
     if (fault === 'faulty') throw new TypeError('a secret of the inside');
     return new Promise(() => {});
   };
-  const check = fault === 'occupied' ? async () => {} : fails;
   return {
-    pets: { add: fails, findById: fails, list: fails, check, close: async () => {} },
+    pets: { add: fails, findById: fails, list: fails },
     changes: { changeStatus: fails, remove: fails },
+    check: fault === 'occupied' ? async () => {} : fails,
   };
 }
 

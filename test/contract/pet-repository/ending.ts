@@ -1,30 +1,19 @@
 import type { Call } from '../../../src/application/animal-store.js';
 import assert from 'node:assert/strict';
-import { rejectsWithCode } from '../rejection.js';
-import { within } from '../run-contract.js';
 import { claimed, samplePet, times } from '../samples.js';
 import { operationPromises, type Operations } from '../store-operations.js';
 import { listAll, promises } from '../store-subject.js';
 
-const OPERATIONS = {
+export const PET_OPERATIONS = {
   add: ({ pets }, _id, call) => pets.add(samplePet(), call),
   'add with a claim': ({ pets }, _id, call) =>
     pets.add(samplePet(), { ...claimed({ key: 'new' }), ...call }),
   findById: ({ pets }, id, call) => pets.findById(id, call),
   list: ({ pets }, _id, call) => pets.list({ limit: 100 }, call),
-  check: ({ pets }, _id, call) => pets.check(call),
 } satisfies Operations;
 
 export const ENDING = promises({
-  async 'closes twice, and twice at once'({ pets }) {
-    await Promise.all([pets.close(), pets.close()]);
-    await pets.close();
-  },
-  async 'closes within 5 seconds'({ pets }) {
-    await Promise.all(times(5, () => pets.add(samplePet())));
-    await within(5000, 'close did not end', pets.close());
-  },
-  ...operationPromises(OPERATIONS),
+  ...operationPromises(PET_OPERATIONS),
   async 'ends an add that is aborted in progress, with or without it; others go on, its claim can be made'({
     pets,
   }) {
@@ -64,44 +53,23 @@ export const ENDING = promises({
       if (listeners.includes(listener)) listeners.splice(listeners.indexOf(listener), 1);
       EventTarget.prototype.removeEventListener.call(signal, type, listener);
     };
-    for (const call of Object.values(OPERATIONS)) await call(subject, 1n, { signal });
+    for (const call of Object.values(PET_OPERATIONS)) await call(subject, 1n, { signal });
     await new Promise((resolve) => setTimeout(resolve));
-    assert.equal(listeners.length, 0, `${listeners.length} listeners are left after 5 calls`);
+    assert.equal(listeners.length, 0, `${listeners.length} listeners are left after 4 calls`);
   },
   async 'resolves a read that is aborted in progress, or rejects it with the reason'({ pets }) {
     const { pet } = await pets.add(samplePet());
     for (let turns = 0; turns < 10; turns += 1) {
       const controller = new AbortController();
       const { signal } = controller;
-      const calls = [
-        pets.findById(pet.id, { signal }),
-        pets.list({ limit: 1 }, { signal }),
-        pets.check({ signal }),
-      ];
+      const calls = [pets.findById(pet.id, { signal }), pets.list({ limit: 1 }, { signal })];
       const settled = Promise.allSettled<unknown>(calls);
       for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
       controller.abort(new Error('given up'));
-      const values = [pet, [pet], undefined];
+      const values = [pet, [pet]];
       for (const [index, result] of (await settled).entries()) {
         if (result.status === 'fulfilled') assert.deepEqual(result.value, values[index]);
         else assert.equal(result.reason, signal.reason);
-      }
-    }
-  },
-  async 'finishes calls that are in progress at close, or rejects them with service_unavailable'({
-    pets,
-  }) {
-    const calls = [
-      ...times(5, () => pets.add(samplePet())),
-      pets.findById(1n),
-      pets.list({ limit: 5 }),
-      pets.check(),
-    ];
-    const settled = Promise.allSettled<unknown>(calls);
-    await pets.close();
-    for (const result of await settled) {
-      if (result.status === 'rejected') {
-        await rejectsWithCode(Promise.reject(result.reason), 'service_unavailable');
       }
     }
   },

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { API_KEY_OPERATIONS } from './api-key-repository-contract.js';
+import { TRANSFER_OPERATIONS } from './catalogue-transfer-contract.js';
+import { casesOf, missingIn, type Contract, type IdOf } from './contract.js';
+import { CHANGE_OPERATIONS } from './pet-changes-contract.js';
+import { PET_OPERATIONS } from './pet-repository/ending.js';
+import { rejectsWhenAborted, rejectsWithCode } from './rejection.js';
+import { within } from './run-contract.js';
+import { samplePet, times } from './samples.js';
+import { fill, type Operations } from './store-operations.js';
+import {
+  anotherHandle,
+  listAll,
+  noStore,
+  notDurable,
+  notShared,
+  promises,
+  reopened,
+  type StoreSubject,
+} from './store-subject.js';
+
+/** The calls of every port. */
+const OPERATIONS = {
+  pets: PET_OPERATIONS,
+  apiKeys: API_KEY_OPERATIONS,
+  transfer: TRANSFER_OPERATIONS,
+  changes: CHANGE_OPERATIONS,
+} satisfies Record<string, Operations>;
+
+const callsOf = (subject: StoreSubject): [name: string, Operations[string]][] => [
+  ['check', (store, _id, call) => store.check(call)],
+  ...Object.entries(OPERATIONS)
+    .filter(([port]) => subject[port as keyof typeof OPERATIONS])
+    .flatMap(([port, operations]) =>
+      Object.entries<Operations[string]>(operations).map(
+        ([name, call]): [string, Operations[string]] => [`${port}.${name}`, call],
+      ),
+    ),
+];
+
+const LIFECYCLE = promises({
+  async 'can serve while it is open, unless the caller has aborted'(subject) {
+    await subject.check();
+    await rejectsWhenAborted((aborted) => subject.check(aborted));
+    await subject.check();
+  },
+  async 'closes twice, and twice at once'({ close }) {
+    await Promise.all([close(), close()]);
+    await close();
+  },
+  async 'closes within 5 seconds'({ pets, close }) {
+    await Promise.all(times(5, () => pets.add(samplePet())));
+    await within(5000, 'close did not end', close());
+  },
+  async 'rejects every call of every port after close with service_unavailable'(subject) {
+    const id = await fill(subject);
+    await subject.close();
+    for (const [name, call] of callsOf(subject))
+      await rejectsWithCode(call(subject, id), 'service_unavailable', name);
+  },
+  async 'finishes calls that are in progress at close, or rejects them with service_unavailable'(
+    subject,
+  ) {
+    const id = await fill(subject);
+    const calls = callsOf(subject);
+    const settled = Promise.allSettled(calls.map(([, call]) => call(subject, id)));
+    await subject.close();
+    for (const [index, result] of (await settled).entries())
+      if (result.status === 'rejected')
+        await rejectsWithCode(
+          Promise.reject(result.reason),
+          'service_unavailable',
+          calls[index]?.[0],
+        );
+  },
+});
+
+const DURABILITY = promises({
+  async 'has every animal whose add resolved while it was closing'(subject) {
+    const adding = Promise.allSettled(times(20, () => subject.pets.add(samplePet())));
+    const { pets } = await reopened(subject);
+    for (const result of await adding) {
+      if (result.status === 'fulfilled') {
+        assert.deepEqual(await pets.findById(result.value.pet.id), result.value.pet);
+      }
+    }
+  },
+});
+
+const SHARING = promises({
+  async 'stays open when another handle is closed'(subject) {
+    const other = await anotherHandle(subject);
+    await other.pets.add(samplePet());
+    await other.close();
+    await subject.check();
+    await subject.pets.add(samplePet());
+    assert.equal((await listAll(subject.pets)).length, 2);
+  },
+});
+
+const cases = [
+  ...casesOf(LIFECYCLE),
+  ...casesOf(DURABILITY, notDurable),
+  ...casesOf(SHARING, notShared),
+];
+
+export type StoreLifecycleCase = IdOf<typeof cases>;
+
+/** What a store promises of its lifecycle: readiness, closing, and every call after it. */
+export const storeContract: Contract<StoreSubject> = {
+  port: 'Store',
+  lacks: (subject) => noStore(subject) ?? missingIn(subject, 'check', 'close'),
+  cases,
+};
