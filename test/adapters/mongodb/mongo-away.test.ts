@@ -123,7 +123,7 @@ describeOnMongo('A MongoDB store whose database is away', (server) => {
         async () => notices.some((line) => reason.test(line)),
         5000 + BUSY,
       );
-      expect(await unavailable(store.pets.check())).to.match(reason);
+      expect(await unavailable(store.check())).to.match(reason);
       await store.close();
     }).timeout(30_000);
   }

@@ -69,7 +69,7 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
       onNotice: (line) => void notices.push(line),
     });
     await until('it is refused', () => notices.some((line) => line.includes(reason)));
-    for (const call of [() => store.pets.check(), () => store.apiKeys.list()])
+    for (const call of [() => store.check(), () => store.apiKeys.list()])
       expect(await unavailable(call())).to.include(reason);
     await use(store);
     await store.close();

@@ -14,7 +14,7 @@ async function whyAway(uri: string) {
   const store = await openMongoStore(uri, { onNotice: (line) => reasons.push(line) });
   // Five seconds, and what a busy machine may take.
   await until('it says why', async () => reasons.length > 0, 9000);
-  const cause = await unavailable(store.pets.check());
+  const cause = await unavailable(store.check());
   await store.close();
   return { reasons, cause };
 }
