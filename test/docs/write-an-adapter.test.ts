@@ -75,9 +75,9 @@ describe('docs/write-an-adapter.md', function () {
       petRepositoryContract,
       async () => {
         const container = await createContainer(readSettings({ STORE_URL: 'memory:' }), [adapter]);
-        const { check, close } = await container.getAsync(TOKENS.store);
+        const store = await container.getAsync(TOKENS.store);
         const pets = await container.getAsync(TOKENS.petRepository);
-        return { pets, check, close, dispose: close };
+        return Object.assign(store, { pets, dispose: () => store.close() });
       },
       { animals: 110 },
     );

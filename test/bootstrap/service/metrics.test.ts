@@ -221,10 +221,10 @@ describe('The metrics', () => {
   });
 
   it('are served beside the health checks of their process, and nothing else is', async () => {
-    let check = async (): Promise<void> => {};
+    const store = openMemoryStore();
     const serving = new Serving(
       { STORE_URL: 'shelf:', API_KEYS: KEY, ADMIN_PORT: '0' },
-      new Shelf({ check: () => check() }).module,
+      new Shelf({ check: () => store.check() }).module,
     );
     await serving.ready();
     const metrics = String(serving.io.lines[0]?.['metrics']);
@@ -237,7 +237,7 @@ describe('The metrics', () => {
     const none = await fetch(new URL('/v1/pets', metrics));
     expect(await none.json()).to.include({ code: 'route_not_found', status: 404 });
     const fault = new UnavailableError('reaching the store');
-    check = () => Promise.reject(fault);
+    mock.method(store, 'check', () => Promise.reject(fault));
     await untilStatus(503, new URL('/readyz', metrics).href);
     expect(await at('/livez')).to.equal(200);
     const page = samplesOf(await (await fetch(metrics)).text());
