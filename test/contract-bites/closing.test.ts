@@ -14,6 +14,7 @@ import {
   type StoreFactorySubject,
 } from '../contract/store-factory-contract.js';
 import { storeSubject } from '../contract/store-subject.js';
+import { until } from '../until.js';
 
 type Operation = (...args: unknown[]) => Promise<unknown>;
 type Change = (operation: Operation, name: string) => Operation;
@@ -103,8 +104,7 @@ describe('A run of a contract ends, because nothing is left open, where', functi
           });
         });
         // What was begun before the time limit may still open a handle, which is closed at once.
-        await new Promise((resolve) => setTimeout(resolve, 50));
-        expect(handles.open.size, `open handles of ${contract.port}`).to.equal(0);
+        await until(`all handles of ${contract.port} are closed`, () => handles.open.size === 0);
         expect(handles.removed, `stores removed of ${contract.port}`).to.equal(opened);
         if (!options) expect(failed, contract.port).to.be.greaterThan(0);
       }
@@ -117,8 +117,7 @@ describe('A run of a contract ends, because nothing is left open, where', functi
         open: handles.opener(change()),
         dispose: handles.remove,
       }));
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      expect(handles.open.size, 'open handles').to.equal(0);
+      await until('all handles are closed', () => handles.open.size === 0);
       expect(handles.removed, 'places removed').to.equal(storeFactoryContract.cases.length);
       expect(failed).to.be.greaterThan(0);
     });
@@ -135,15 +134,15 @@ describe('A run of a contract ends, because nothing is left open, where', functi
 
   for (const [fault, listener] of Object.entries(LISTENERS)) {
     it(fault, async () => {
-      const before = sockets();
+      const before = sockets().length;
       const results = await runContract(
         httpContract,
         listenerSubjects(() => listener),
-        { timeLimit: 100, only: (name, topic) => topic === 'paths' || /too busy/.test(name) },
+        // Also the limit of closing a subject, which a busy machine needs more than a moment for.
+        { timeLimit: 2_000, only: (name) => /too busy|at \/v1\/pets\/$/.test(name) },
       );
-      expect(results.some(({ outcome }) => outcome === 'failed')).to.equal(true);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      expect(sockets(), 'sockets and servers').to.deep.equal(before);
+      expect(results.map(({ outcome }) => outcome)).to.include('failed');
+      await until('its sockets and servers are closed', () => sockets().length <= before);
     });
   }
 
