@@ -1,11 +1,8 @@
-// Reports lists that take longer than a second, whichever the store: a module that wraps it, loaded by a setting.
-// With animal-store and inversify installed:
+// Reports lists that take longer than a second, whichever the store: an adapter that wraps it, loaded by a setting:
 //   ADAPTERS=./slow-lists.mjs animal-store serve
-import { TOKENS, decorate } from 'animal-store/bootstrap';
-import { ContainerModule } from 'inversify';
 
-export const adapter = new ContainerModule((options) => {
-  decorate(options, TOKENS.petRepository, (pets) => ({
+export const adapter = ({ decorate, TOKENS }) => {
+  decorate(TOKENS.petRepository, (pets) => ({
     add: (animal, call) => pets.add(animal, call),
     findById: (id, call) => pets.findById(id, call),
     async list(range, call) {
@@ -16,4 +13,4 @@ export const adapter = new ContainerModule((options) => {
       return page;
     },
   }));
-});
+};

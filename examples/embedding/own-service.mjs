@@ -6,22 +6,22 @@ import {
   TOKENS,
   createContainer,
   createLogger,
-  decorate,
   readSettings,
-  replace,
   startService,
 } from 'animal-store/bootstrap';
 
-const container = await createContainer(readSettings(process.env)); // loads the modules of ADAPTERS
-replace(container, TOKENS.logger, [TOKENS.settings], (read) => createLogger(read, process.stderr));
-decorate(container, TOKENS.animalStore, (animals) => ({
-  ...animals,
-  async createPet(pet, options) {
-    const created = await animals.createPet(pet, options);
-    if (!created.replayed) console.log(`new ${stringify(created.pet)}`);
-    return created;
-  },
-}));
+const own = ({ replaceFrom, decorate }) => {
+  replaceFrom(TOKENS.logger, [TOKENS.settings], (read) => createLogger(read, process.stderr));
+  decorate(TOKENS.animalStore, (animals) => ({
+    ...animals,
+    async createPet(pet, options) {
+      const created = await animals.createPet(pet, options);
+      if (!created.replayed) console.log(`new ${stringify(created.pet)}`);
+      return created;
+    },
+  }));
+};
+const container = await createContainer(readSettings(process.env), [own]); // loads ADAPTERS, too
 
 const service = await startService(container);
 console.log(service.url);

@@ -3,8 +3,18 @@
  *
  * @packageDocumentation
  */
-export { TOKENS, createContainer } from './service/container.js';
+export { createContainer } from './service/container.js';
 export { createLogger } from './service/logger.js';
 export { startService, type Service } from './service/start-service.js';
 export { SettingsError, readSettings, type Settings } from './service/settings.js';
-export * from './service/wiring.js';
+export { STORE_FACTORIES, openStore, type OpenStoreOptions } from './service/stores.js';
+export {
+  TOKENS,
+  every,
+  token,
+  wiring,
+  type Adapter,
+  type Every,
+  type Token,
+  type Wiring,
+} from './service/wiring.js';

@@ -1,13 +1,11 @@
-import { ContainerModule } from 'inversify';
 import { EventEmitter, once } from 'node:events';
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import type { OpenOptions, Store, StoreFactory } from '../../src/application/ports/store.js';
 import type { HostProcess } from '../../src/bootstrap/commands/command-line.js';
-import { TOKENS } from '../../src/bootstrap/service/container.js';
 import { run } from '../../src/bootstrap/commands/run.js';
-import { add } from '../../src/bootstrap/service/wiring.js';
+import { TOKENS, type Adapter, type Wiring } from '../../src/bootstrap/service/wiring.js';
 
 /** A process for commands that run in the process of the tests: it keeps what they write, and takes signals. */
 export class TestIo extends EventEmitter {
@@ -88,7 +86,7 @@ export interface Outcome {
 export async function runLine(
   line: string,
   env: Record<string, string> = {},
-  modules: readonly ContainerModule[] = [],
+  modules: readonly Adapter[] = [],
 ): Promise<Outcome> {
   const io = new TestIo(env);
   const code = await run(line === '' ? [] : line.split(' '), io.io, modules);
@@ -104,7 +102,7 @@ export class Serving {
   readonly io: TestIo;
   readonly code: Promise<number>;
 
-  constructor(environment: Record<string, string>, ...modules: readonly ContainerModule[]) {
+  constructor(environment: Record<string, string>, ...modules: readonly Adapter[]) {
     this.io = new TestIo({ PORT: '0', ...environment });
     this.code = run(['serve'], this.io.io, modules).finally(() => Serving.#running.delete(this));
     Serving.#running.add(this);
@@ -129,14 +127,16 @@ export class Serving {
 }
 
 /** A module that brings a store factory. */
-export const factory = (scheme: string, open: StoreFactory['open']): ContainerModule =>
-  new ContainerModule((options) => add(options, TOKENS.storeFactory, { scheme, open }));
+export const factory =
+  (scheme: string, open: StoreFactory['open']): Adapter =>
+  ({ add }: Wiring) =>
+    add(TOKENS.storeFactory, { scheme, open });
 
 /** A store at `shelf:` that outlives its handles, and notes how it was opened and how often it was closed. */
 export class Shelf {
   readonly opened: Array<OpenOptions | undefined> = [];
   closed = 0;
-  readonly module: ContainerModule;
+  readonly module: Adapter;
 
   constructor(store: Partial<Store> = {}, scheme = 'shelf') {
     const data = openMemoryStore();

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import type { ContainerModule } from 'inversify';
-import { TOKENS, createContainer } from '../../src/bootstrap/service/container.js';
+import { createContainer } from '../../src/bootstrap/service/container.js';
 import { readSettings } from '../../src/bootstrap/service/settings.js';
 import { petRepositoryContract, runContract } from '../contract/index.js';
 import { removeFolders, temporaryFolder } from '../temporary-folder.js';
 import { ROOT, read } from './code-blocks.js';
+import { TOKENS, type Adapter } from '../../src/bootstrap/service/wiring.js';
 
 /** Where a flush to the disk costs nothing. */
 const FAST = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
@@ -70,7 +70,7 @@ describe('docs/write-an-adapter.md', function () {
   it('names an example that decorates a store, which keeps its promises', async () => {
     const example = 'examples/slow-lists.mjs';
     expect(PAGE).to.include(`(../${example})`);
-    const { adapter } = (await import(join(ROOT, example))) as { adapter: ContainerModule };
+    const { adapter } = (await import(join(ROOT, example))) as { adapter: Adapter };
     const results = await runContract(
       petRepositoryContract,
       async () => {

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import type { ContainerModule } from 'inversify';
 import { PET_RULES } from '../../src/domain/pet.js';
 import { KEY, Serving } from '../bootstrap/test-io.js';
 import { ROOT, read } from '../docs/code-blocks.js';
 import { cleanUp, shellLine, startedService, temporaryFolder } from '../service/running-service.js';
 import { StoreClient } from '../service/store-client.js';
+import type { Adapter } from '../../src/bootstrap/service/wiring.js';
 
 const EXAMPLES = join(ROOT, 'examples');
 const BEARER = { Authorization: `Bearer ${KEY}` };
@@ -19,7 +19,7 @@ const NEW_BELLA = `{"name":"Bella","categoryId":${LARGEST}}`;
 const BELLA = `{"id":1,"name":"Bella","categoryId":${LARGEST},"status":"available"}`;
 
 /** Starts a service on a store in memory, and resolves to its URL. */
-const serve = (...adapters: ContainerModule[]): Promise<string> =>
+const serve = (...adapters: Adapter[]): Promise<string> =>
   new Serving({ STORE_URL: 'memory:', API_KEYS: KEY }, ...adapters).ready();
 
 describe('The examples', () => {
@@ -148,7 +148,7 @@ describe('The examples', () => {
 
   it('fetch-transport.mjs: serves over Fetch in place of Koa', async () => {
     const { adapter } = (await import(join(EXAMPLES, 'fetch-transport.mjs'))) as {
-      adapter: ContainerModule;
+      adapter: Adapter;
     };
     const url = await serve(adapter);
     const request = { method: 'POST', headers: JSON_BODY, body: NEW_BELLA };

@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createFetchHandler } from '../../src/adapters/http/fetch/fetch-handler.js';
-import { TOKENS, createContainer } from '../../src/bootstrap/service/container.js';
+import { createContainer } from '../../src/bootstrap/service/container.js';
 import { startService } from '../../src/bootstrap/service/start-service.js';
 import { readSettings } from '../../src/bootstrap/service/settings.js';
-import { decorate, replace } from '../../src/bootstrap/service/wiring.js';
 import { KeptLog } from '../adapters/http/fixtures.js';
 import {
   describeOnMongo,
@@ -30,6 +29,7 @@ import {
 } from '../contract/http/wire-http.js';
 import { heldToDocument } from '../open-api/held-to-document.js';
 import { cleanUp, temporaryFolder } from '../service/running-service.js';
+import { TOKENS, wiring } from '../../src/bootstrap/service/wiring.js';
 
 const ROWS = Object.values(REQUEST_TABLE).flat();
 
@@ -52,9 +52,12 @@ const serviceOn = (storeUrl: () => string, faults: 'with faults' | 'without faul
     );
     const { promise: used, resolve: onCall } = Promise.withResolvers<void>();
     if (fault)
-      decorate(container, TOKENS.store, (store) => ({ ...store, ...ailingStore(fault, onCall) }));
+      wiring(container).decorate(TOKENS.store, (store) => ({
+        ...store,
+        ...ailingStore(fault, onCall),
+      }));
     const log = new KeptLog();
-    replace(container, TOKENS.httpLog, log);
+    wiring(container).replace(TOKENS.httpLog, log);
     const service = await startService(container);
     logs.set(service.url, log);
     const { apiKeys } = await container.getAsync(TOKENS.store);

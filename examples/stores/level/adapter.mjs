@@ -1,10 +1,8 @@
-import { add, TOKENS } from 'animal-store/bootstrap';
-import { ContainerModule } from 'inversify';
 import { LevelPetRepository } from './level-pet-repository.mjs';
 
 /** `ADAPTERS=./adapter.mjs STORE_URL=level:a-folder` */
-export const adapter = new ContainerModule((options) => {
-  add(options, TOKENS.storeFactory, {
+export const adapter = ({ add, TOKENS }) => {
+  add(TOKENS.storeFactory, {
     scheme: 'level',
     async open(url, { mustExist = false } = {}) {
       const folder = url.slice('level:'.length);
@@ -23,4 +21,4 @@ export const adapter = new ContainerModule((options) => {
       };
     },
   });
-});
+};

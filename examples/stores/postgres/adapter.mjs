@@ -1,13 +1,11 @@
-import { add, TOKENS } from 'animal-store/bootstrap';
-import { ContainerModule } from 'inversify';
 import { PostgresPetRepository } from './postgres-pet-repository.mjs';
 
 /** What PostgreSQL says of a database that is not there (`invalid_catalog_name`), and of one without our tables. */
 const NO_STORE = new Set(['3D000', '42P01']);
 
 /** `ADAPTERS=./adapter.mjs STORE_URL=postgres://user@host/database` */
-export const adapter = new ContainerModule((options) => {
-  add(options, TOKENS.storeFactory, {
+export const adapter = ({ add, TOKENS }) => {
+  add(TOKENS.storeFactory, {
     scheme: ['postgres', 'postgresql'],
     isShared: true,
     async open(url, { mustExist = false } = {}) {
@@ -31,4 +29,4 @@ export const adapter = new ContainerModule((options) => {
       };
     },
   });
-});
+};

@@ -1,7 +1,7 @@
 import { byAge, type ApiKeyRepository } from '../../application/ports/api-key-repository.js';
 import type { CatalogueTransfer } from '../../application/ports/catalogue-transfer.js';
 import { claimId } from '../../application/ports/pet-repository.js';
-import type { CompleteStore } from '../../application/ports/store.js';
+import type { CompleteStore, StoreFactory } from '../../application/ports/store.js';
 import { savedPet } from '../../domain/pet.js';
 import { MemoryData, memoryChanges, memoryPets } from './memory-pet-repository.js';
 
@@ -23,6 +23,13 @@ export function openMemoryStore(): CompleteStore {
     },
   };
 }
+
+/** Opens a new store at `memory:`, each time another. */
+export const memoryStoreFactory: StoreFactory = {
+  scheme: 'memory',
+  check: async (url) => (url === 'memory:' ? undefined : 'must be memory: alone'),
+  open: async () => openMemoryStore(),
+};
 
 /** Managed keys in memory. Copied both ways: dates are mutable. */
 const memoryApiKeys = (data: MemoryData): ApiKeyRepository => ({

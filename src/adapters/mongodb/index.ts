@@ -4,4 +4,5 @@
  * @packageDocumentation
  */
 export type { MongoStoreOptions } from './mongo-connection.js';
+export { mongoStoreFactory } from './mongo-store-factory.js';
 export { MongoStoreError, openMongoStore } from './open-mongo-store.js';

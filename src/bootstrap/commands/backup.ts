@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { sqliteUrlFault } from '../service/setting-values.js';
+import { sqlitePath, sqliteUrlFault } from '../../adapters/sqlite/sqlite-store-factory.js';
 import { SettingsError, readSettings } from '../service/settings.js';
 import * as cli from './command-line.js';
 
@@ -32,7 +32,7 @@ function add(
       if (fault !== undefined) throw new SettingsError([`STORE_URL ${fault}`]);
       const sqlite = await import('../../adapters/sqlite/sqlite-backup.js');
       const work = name === 'backup' ? sqlite.backUpSqliteStore : sqlite.restoreSqliteStore;
-      const store = storeUrl.slice('sqlite:'.length);
+      const store = sqlitePath(storeUrl);
       const done = await cli.interruptible(io, (signal) => work(store, file, { signal }));
       const sentences =
         `${name === 'backup' ? 'Backed up' : 'Restored'} ${done.pets} animals, and checked the copy\n` +

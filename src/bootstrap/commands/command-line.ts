@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { ContainerModule } from 'inversify';
 import { constants } from 'node:os';
 import { stringify } from '../../exact-json.js';
+import type { Adapter } from '../service/wiring.js';
 
 /** What a command uses of its process. Only the result of a command goes to stdout. */
 export type HostProcess = Pick<
@@ -12,7 +12,7 @@ export type HostProcess = Pick<
 export interface Commands {
   readonly io: HostProcess;
   /** Loaded before those of `ADAPTERS`. */
-  readonly modules: readonly ContainerModule[];
+  readonly adapters: readonly Adapter[];
 }
 
 /** The command line was wrong: exit code 2. */

@@ -3,6 +3,7 @@ import { copyCatalogue } from '../../application/copy-catalogue.js';
 import type { OpenOptions, Store } from '../../application/ports/store.js';
 import * as cli from './command-line.js';
 import { READING, withProgress } from './with-store.js';
+import { TOKENS } from '../service/wiring.js';
 
 interface Options {
   readonly from: string;
@@ -25,7 +26,7 @@ export function addCopyCommand(program: Command, commands: cli.Commands): void {
 }
 
 async function copy(
-  { io, modules }: cli.Commands,
+  { io, adapters }: cli.Commands,
   { from, to, json }: Options,
   signal: AbortSignal,
 ) {
@@ -33,15 +34,17 @@ async function copy(
     throw new cli.UsageError(
       'A store in memory belongs to its service: it cannot be copied from or to.',
     );
-  const { TOKENS, configure, openStore } = await import('../service/container.js');
-  const container = await configure(io.env, modules, ['ADAPTERS']);
+  const { configure } = await import('../service/container.js');
+  const { openStore } = await import('../service/stores.js');
+  const container = await configure(io.env, adapters, ['ADAPTERS']);
   const factories = await container.getAllAsync(TOKENS.storeFactory);
   const decorated = await container.getAsync(TOKENS.openOptions);
   const clock = await container.getAsync(TOKENS.clock);
   const opened: Store[] = [];
   const open = async (option: string, url: string, how: OpenOptions): Promise<Store> => {
     const onNotice = (line: string): void => cli.note(io, `${option}: ${line}`);
-    opened.unshift(await openStore(option, url, factories, { onNotice, ...decorated, ...how }));
+    const opening = { onNotice, ...decorated, ...how, factories, name: option };
+    opened.unshift(await openStore(url, opening));
     return opened[0] as Store;
   };
   try {

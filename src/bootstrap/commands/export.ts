@@ -10,6 +10,7 @@ import { stringify } from '../../exact-json.js';
 import * as cli from './command-line.js';
 import { COLUMNS, csvLine, formatOption, isCsv } from './pet-file.js';
 import { READING, withProgress, withStore } from './with-store.js';
+import { TOKENS } from '../service/wiring.js';
 
 interface Options {
   readonly format?: string;
@@ -43,8 +44,8 @@ async function exportFile(
   if (!toOutput && (await lstat(file).catch(() => undefined)))
     throw new cli.UsageError(`${file} exists: choose another name, or - for standard output.`);
   const how = { ...READING, snapshot: true };
-  await withStore(commands, how, async ({ location: from }, container, tokens) => {
-    const pets = await container.getAsync(tokens.petRepository);
+  await withStore(commands, how, async ({ location: from }, container) => {
+    const pets = await container.getAsync(TOKENS.petRepository);
     let exported = 0;
     async function* texts(): AsyncGenerator<string> {
       if (inCsv) yield csvLine(COLUMNS);

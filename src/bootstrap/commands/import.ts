@@ -10,6 +10,7 @@ import { refuse } from '../service/setting-values.js';
 import * as cli from './command-line.js';
 import { COLUMNS, formatOption, isCsv, readRows, type PetFile } from './pet-file.js';
 import { withProgress, withStore } from './with-store.js';
+import { TOKENS } from '../service/wiring.js';
 
 interface Options {
   readonly format?: string;
@@ -124,9 +125,9 @@ async function importFile(
   if (faults > 0) throw new Error(`Lines that are not valid: ${faults}. Nothing was stored.`);
   if (dryRun)
     return printResult(`Valid animals: ${report.added}. Nothing was stored.\n  from ${file}\n`);
-  await withStore(commands, {}, async ({ transfer, location }, container, tokens) => {
-    const pets = await container.getAsync(tokens.petRepository);
-    const clock = await container.getAsync(tokens.clock);
+  await withStore(commands, {}, async ({ transfer, location }, container) => {
+    const pets = await container.getAsync(TOKENS.petRepository);
+    const clock = await container.getAsync(TOKENS.clock);
     if (keepIds && (await transfer?.survey({ signal }))?.pets !== 0)
       throw new cli.UsageError(
         '--keep-ids needs an empty store that can keep ids. Nothing was written.',

@@ -16,6 +16,7 @@ import {
   type Commands,
 } from './command-line.js';
 import { READING, withStore } from './with-store.js';
+import { TOKENS } from '../service/wiring.js';
 
 interface Options {
   readonly name: string;
@@ -135,10 +136,10 @@ async function withKeys(
   how: OpenOptions,
   use: (managed: ManagedApiKeys, store: Store, clock: Clock) => Promise<void>,
 ): Promise<void> {
-  const work: Parameters<typeof withStore>[2] = async (store, container, tokens) => {
-    const managed = await container.getAsync(tokens.managedApiKeys);
+  const work: Parameters<typeof withStore>[2] = async (store, container) => {
+    const managed = await container.getAsync(TOKENS.managedApiKeys);
     if (managed === undefined) throw new UsageError('This store keeps no API keys. Use API_KEYS.');
-    await use(managed, store, await container.getAsync(tokens.clock));
+    await use(managed, store, await container.getAsync(TOKENS.clock));
   };
   await withStore(commands, how, work, how.mustExist ? [] : ['KEY_ENVIRONMENT']);
 }

@@ -1,5 +1,4 @@
 import { Command, CommanderError } from 'commander';
-import type { ContainerModule } from 'inversify';
 import { InvalidParameterError } from '../../domain/errors.js';
 import { addBackupCommands } from './backup.js';
 import * as cli from './command-line.js';
@@ -11,18 +10,19 @@ import { reasonOf } from '../service/logger.js';
 import { VERSION, startLine } from '../service/node-version.js';
 import { list } from '../service/setting-values.js';
 import { SETTINGS, SettingsError, readSettings } from '../service/settings.js';
+import type { Adapter } from '../service/wiring.js';
 
 /**
  * Runs a command line. What a command needs is loaded when it runs. Resolves to the exit code: 0 done, 1 failed, 2 what
  * only a person can mend, such as wrong usage or settings, 130 and 143 ended by SIGINT and SIGTERM.
- * @param modules loaded before those of `ADAPTERS`
+ * @param adapters loaded before those of `ADAPTERS`
  */
 export async function run(
   args: readonly string[],
   io: cli.HostProcess,
-  modules: readonly ContainerModule[] = [],
+  adapters: readonly Adapter[] = [],
 ): Promise<number> {
-  const commands: cli.Commands = { io, modules };
+  const commands: cli.Commands = { io, adapters };
   let exitCode = 0;
   let written: Promise<unknown> = Promise.resolve();
   // Only serve has a log.
@@ -46,7 +46,7 @@ export async function run(
     .addHelpText('after', ({ command }) => `\nEnvironment variables:\n${settingsHelp(command)}`)
     .action(async () => {
       const { serve } = await import('./serve.js');
-      exitCode = await serve(io, modules);
+      exitCode = await serve(io, adapters);
     });
   addKeyCommands(program, commands);
   const printing = 'PUBLIC_URL=https://animals.example.org/v1 animal-store openapi';

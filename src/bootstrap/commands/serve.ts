@@ -1,4 +1,4 @@
-import { ContainerModule, type Container } from 'inversify';
+import type { Container } from 'inversify';
 import { once } from 'node:events';
 import { fstatSync } from 'node:fs';
 import { ApiKeyAuthenticator } from '../../adapters/api-keys/api-key-authenticator.js';
@@ -9,27 +9,23 @@ import {
   type HostProcess,
 } from './command-line.js';
 import { printKey } from './keys.js';
-import { TOKENS, configure } from '../service/container.js';
+import { configure } from '../service/container.js';
 import { createLogger, isUnavailable } from '../service/logger.js';
 import { startLine } from '../service/node-version.js';
 import { isLoopback, misspelledSettings } from '../service/settings.js';
 import { startService } from '../service/start-service.js';
-import { replace } from '../service/wiring.js';
+import { TOKENS, type Adapter } from '../service/wiring.js';
 
 /** Runs the service until SIGINT or SIGTERM. Resolves to the exit code: 0, or 1 if the stop cut something off. */
-export async function serve(
-  io: HostProcess,
-  modules: readonly ContainerModule[] = [],
-): Promise<number> {
+export async function serve(io: HostProcess, adapters: readonly Adapter[] = []): Promise<number> {
   let warn = (line: string): void => void io.stderr.write(startLine(io.env, 40, line));
   const onWarning = (warning: Error): void => warn(`Node.js: ${String(warning)}`);
   io.removeAllListeners('warning').on('warning', onWarning); // Node.js's own prints text
-  const logging = new ContainerModule((options) =>
-    replace(options, TOKENS.logger, [TOKENS.settings], (read) => createLogger(read, io.stderr)),
-  );
-  const container = await configure(io.env, [logging, ...modules]);
+  const logging: Adapter = ({ replaceFrom }) =>
+    replaceFrom(TOKENS.logger, [TOKENS.settings], (read) => createLogger(read, io.stderr));
+  const container = await configure(io.env, [logging, ...adapters]);
   const logger = await container.getAsync(TOKENS.logger);
-  if (!logger) throw new TypeError('A module has unbound the log of the service.');
+  if (!logger) throw new TypeError('An adapter has unbound the log of the service.');
   warn = (line) => logger.warn(line);
   for (const line of misspelledSettings(io.env)) logger.warn(line);
   const { adminPort, staticKeys } = container.get(TOKENS.settings);

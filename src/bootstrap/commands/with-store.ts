@@ -1,8 +1,7 @@
 import type { Container } from 'inversify';
 import type { OpenOptions, Store } from '../../application/ports/store.js';
 import { UsageError, note, type Commands, type HostProcess } from './command-line.js';
-import type * as service from '../service/container.js';
-import { replace } from '../service/wiring.js';
+import { TOKENS, type Adapter } from '../service/wiring.js';
 
 /** How commands open a store that they only read. */
 export const READING: OpenOptions = { mustExist: true, readOnly: true };
@@ -14,27 +13,25 @@ export const READING: OpenOptions = { mustExist: true, readOnly: true };
  * @param more settings that the command uses beside those of the store. It ignores faults in others
  */
 export async function withStore<T>(
-  { io, modules }: Commands,
+  { io, adapters }: Commands,
   how: OpenOptions,
-  use: (store: Store, container: Container, tokens: typeof service.TOKENS) => Promise<T>,
+  use: (store: Store, container: Container) => Promise<T>,
   more: readonly string[] = [],
 ): Promise<T> {
-  const { ContainerModule } = await import('inversify');
-  const { TOKENS, configure } = await import('../service/container.js');
-  const opening = new ContainerModule((options) =>
-    replace(options, TOKENS.openOptions, { ...how, onNotice: (line: string) => note(io, line) }),
-  );
-  // The modules come later: they may decorate how the store is opened.
+  const { configure } = await import('../service/container.js');
+  const opening: Adapter = ({ replace }) =>
+    replace(TOKENS.openOptions, { ...how, onNotice: (line) => note(io, line) });
+  // The adapters come later: they may decorate how the store is opened.
   const container = await configure(
     io.env,
-    [opening, ...modules],
+    [opening, ...adapters],
     ['STORE_URL', 'ADAPTERS', ...more],
   );
   if (container.get(TOKENS.settings).storeUrl === 'memory:')
     throw new UsageError('A store in memory belongs to its service: no command can reach it.');
   const store = await container.getAsync(TOKENS.store);
   try {
-    return await use(store, container, TOKENS);
+    return await use(store, container);
   } finally {
     await store.close();
   }

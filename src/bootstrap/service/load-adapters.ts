@@ -2,8 +2,9 @@ import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Container, ContainerModule } from 'inversify';
+import type { Container } from 'inversify';
 import { isError } from '../../domain/errors.js';
+import { load, type Adapter } from './wiring.js';
 
 /** What Node.js adds to the name of a package that it does not find. */
 const IMPORTED_HERE = ` imported from ${import.meta.filename}`;
@@ -23,7 +24,7 @@ export async function loadAdapters(
     const { promise: late, reject: giveUp } = Promise.withResolvers<never>();
     // The timer keeps a process that waits for nothing else: it would end without a word.
     const timer = setTimeout(giveUp, patience, `It did not load within ${patience / 1000} s.`);
-    await Promise.race([load(specifier, container), late]).catch((error: unknown) => {
+    await Promise.race([loadModule(specifier, container), late]).catch((error: unknown) => {
       const [reason = ''] = (isError(error) ? error.message : String(error)).split('\n', 1);
       faults.push(`ADAPTERS: ${specifier} cannot be loaded: ${reason.replace(IMPORTED_HERE, '')}`);
     });
@@ -32,13 +33,13 @@ export async function loadAdapters(
   return faults;
 }
 
-async function load(specifier: string, container: Container): Promise<void> {
+async function loadModule(specifier: string, container: Container): Promise<void> {
   const { adapter } = (await import(resolveSpecifier(specifier))) as Readonly<
     Record<string, unknown>
   >;
-  if (!isContainerModule(adapter))
-    throw new Error('It exports no adapter, a ContainerModule of inversify.');
-  await container.loadAsync(adapter);
+  if (!isAdapter(adapter))
+    throw new Error('It exports no adapter, a function or a ContainerModule of inversify.');
+  await load(container, adapter);
 }
 
 function resolveSpecifier(specifier: string): string {
@@ -53,5 +54,6 @@ function resolveSpecifier(specifier: string): string {
 }
 
 /** Checks the shape, not the class: another copy of inversify may have made the module. */
-const isContainerModule = (value: unknown): value is ContainerModule =>
-  'id' in Object(value) && typeof Object(value).load === 'function';
+const isAdapter = (value: unknown): value is Adapter =>
+  typeof value === 'function' ||
+  ('id' in Object(value) && typeof Object(value).load === 'function');

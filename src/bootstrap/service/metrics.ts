@@ -10,11 +10,10 @@ import { NodeServer } from '../../adapters/http/node/node-server.js';
 import type { Call } from '../../application/animal-store.js';
 import type { PetRepository } from '../../application/ports/pet-repository.js';
 import { isAnimalStoreError } from '../../domain/errors.js';
-import { TOKENS } from './container.js';
 import { isUnavailable } from './logger.js';
 import { VERSION } from './node-version.js';
 import { addressOf } from './start-service.js';
-import { decorate } from './wiring.js';
+import { TOKENS, wiring } from './wiring.js';
 
 const WEEK = 7 * 86_400_000;
 const NOT_FOUND = new HttpError('route_not_found');
@@ -52,6 +51,7 @@ export function measure(container: Container, port: number) {
  * operations, statuses and results, and the ids of keys that still call a deprecated operation; never paths or addresses.
  */
 function instrument(container: Container): Registry {
+  const { decorate } = wiring(container);
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const named = <Label extends string>(
@@ -104,7 +104,7 @@ function instrument(container: Container): Registry {
       .length;
   });
 
-  decorate(container, TOKENS.admission, (admission) => {
+  decorate(TOKENS.admission, (admission) => {
     gauge('requests_in_flight', 'Requests that are worked on.', () => admission.inFlight);
     gauge(
       'response_bytes_unread',
@@ -137,7 +137,7 @@ function instrument(container: Container): Registry {
     'operation',
     'key',
   );
-  decorate(container, TOKENS.httpLog, (log) => ({
+  decorate(TOKENS.httpLog, (log) => ({
     responded(request) {
       const { status, code, error, keyId, keyFault } = request;
       const operation = request.operation ?? (request.isProbe ? 'probe' : 'none');
@@ -167,7 +167,6 @@ function instrument(container: Container): Registry {
     }
   };
   decorate(
-    container,
     TOKENS.petChanges,
     (changes) =>
       changes && {
@@ -175,7 +174,7 @@ function instrument(container: Container): Registry {
         remove: (...given) => timed('remove', () => changes.remove(...given)),
       },
   );
-  decorate(container, TOKENS.petRepository, (pets): PetRepository => ({
+  decorate(TOKENS.petRepository, (pets): PetRepository => ({
     add: (...given) => timed('add', () => pets.add(...given)),
     findById: (...given) => timed('findById', () => pets.findById(...given)),
     list: (...given) => timed('list', () => pets.list(...given)),

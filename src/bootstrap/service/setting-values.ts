@@ -138,16 +138,6 @@ const originList = listOf('must be * or origins such as https://animals.example'
 export const origins = (text: string): readonly string[] =>
   text.trim() === '*' ? ['*'] : originList(text);
 
-/** What is wrong with a URL of a SQLite store: after `sqlite:`, everything is the path of a file. */
-export function sqliteUrlFault(url: string): string | undefined {
-  if (/^sqlite:\/\/(?!\/)/.test(url))
-    return 'must not begin with sqlite://: write sqlite:x.db for a file in the working directory, sqlite:/x.db for one in the root';
-  // Shells expand ~ only at the start of a word. The endings are those of files that SQLite puts beside a store.
-  return /^sqlite:(?::memory:$|$|~[^/]*\/|file:)|-(?:wal|shm|journal)$/.test(url)
-    ? 'must name a file, such as sqlite:data/animal-store.db, without ~ or file: before it or -wal, -shm or -journal at its end'
-    : undefined;
-}
-
 export function keyEnvironment(text: string): string {
   const fault = environmentFault(text);
   return fault === undefined ? text : refuse(fault);

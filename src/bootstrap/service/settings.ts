@@ -118,7 +118,7 @@ const TABLE = {
     'ADAPTERS',
     '',
     read.list,
-    'Modules to load, such as ./shelf.mjs, each exporting a ContainerModule adapter.',
+    'Modules to load, such as ./shelf.mjs, each exporting an adapter.',
   ),
   apiKeys: setting(
     'API_KEYS',

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { NodeServer } from '../../adapters/http/node/node-server.js';
 import { crossOriginHeaders } from '../../adapters/http/response-headers.js';
 import { DOCS_PATH } from '../../adapters/http/docs-routes.js';
-import { TOKENS } from './container.js';
+import { TOKENS } from './wiring.js';
 import type { Store } from '../../application/ports/store.js';
 
 /** The running service. */

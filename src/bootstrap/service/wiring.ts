@@ -1,10 +1,22 @@
 import type {
   BindToFluentSyntax,
   Container,
+  ContainerModule,
   ContainerModuleLoadOptions,
   ResolutionContext,
   ServiceIdentifier,
 } from 'inversify';
+import type { RequestListener } from 'node:http';
+import type { Logger } from 'pino';
+import type { DocsFile } from '../../adapters/http/docs-routes.js';
+import type { Readiness } from '../../adapters/http/health.js';
+import type { HttpInterface } from '../../adapters/http/http-interface.js';
+import type { HttpLog } from '../../adapters/http/http-log.js';
+import type { AdmissionControl } from '../../adapters/http/node/admission-control.js';
+import type { RateLimiter } from '../../adapters/http/rate-limit.js';
+import type { ManagedApiKeys } from '../../application/manage-api-keys.js';
+import type * as core from '../../index.js';
+import type { Settings } from './settings.js';
 
 /*
  * Inversify checks neither the order nor the types of a factory's arguments. The functions here do: a swapped
@@ -14,55 +26,109 @@ import type {
 
 declare const provided: unique symbol;
 
+/** What a factory can be given. */
+interface Dependency<T> {
+  readonly [provided]: T;
+}
+
 /** Names a dependency and carries its type. */
-export type Token<T> = ServiceIdentifier<T> & { readonly [provided]: T };
+export type Token<T> = ServiceIdentifier<T> & Dependency<T>;
+
+/** Everything that is bound to a token: a dependency of factories, which no container resolves by itself. */
+export interface Every<T> extends Dependency<readonly T[]> {
+  readonly serviceIdentifier: Token<T>;
+  readonly isMultiple: true;
+}
 
 /** Makes a token. The same name gives the same token, even in two copies of this package. */
 export const token = <T>(name: string): Token<T> =>
   Symbol.for(`animal-store.${name}`) as unknown as Token<T>;
 
 /** As a dependency: everything that is bound to the token, in the order of binding. */
-export const every = <T>(token: Token<T>): Token<readonly T[]> =>
-  ({ serviceIdentifier: token, isMultiple: true }) as unknown as Token<readonly T[]>;
+export const every = <T>(token: Token<T>): Every<T> =>
+  ({ serviceIdentifier: token, isMultiple: true }) as Every<T>;
 
-/** Where to bind: a Container, or the options that Inversify passes to a ContainerModule. */
-export type Bindings =
-  Pick<ContainerModuleLoadOptions, 'bind' | 'rebind' | 'onActivation'> | Container;
+/** Everything that is bound, and can be replaced or decorated. */
+export const TOKENS = {
+  settings: token<Settings>('Settings'),
+  clock: token<core.Clock>('Clock'),
+  /** There may be several: `STORE_URL` chooses by scheme. */
+  storeFactory: token<core.StoreFactory>('StoreFactory'),
+  openOptions: token<core.OpenOptions>('OpenOptions'),
+  store: token<core.Store>('Store'),
+  petRepository: token<core.PetRepository>('PetRepository'),
+  /** `undefined` if the animals of the store cannot be changed. */
+  petChanges: token<core.PetChanges | undefined>('PetChanges'),
+  /** These two are `undefined` if the store keeps no keys. */
+  apiKeyRepository: token<core.ApiKeyRepository | undefined>('ApiKeyRepository'),
+  managedApiKeys: token<ManagedApiKeys | undefined>('ManagedApiKeys'),
+  animalStore: token<core.AnimalStore>('AnimalStore'),
+  authenticator: token<core.Authenticator>('Authenticator'),
+  readiness: token<Readiness>('Readiness'),
+  /** `undefined`, so that nothing is logged, unless a module replaces it, as `serve` does. */
+  logger: token<Logger | undefined>('Logger'),
+  httpLog: token<HttpLog>('HttpLog'),
+  /** `undefined` if requests are not limited. */
+  rateLimiter: token<RateLimiter | undefined>('RateLimiter'),
+  admission: token<AdmissionControl>('AdmissionControl'),
+  /** The files of the docs page. `undefined`: there is none. */
+  docs: token<readonly DocsFile[] | undefined>('Docs'),
+  httpInterface: token<HttpInterface>('HttpInterface'),
+  requestListener: token<RequestListener>('RequestListener'),
+} as const;
 
-/** Binds a token to a value, or to what `make` returns for the dependencies when the token is first needed. */
-export interface Bind {
-  <T>(to: Bindings, token: Token<T>, value: NoInfer<T>): void;
-  <T, Dependencies extends unknown[]>(
-    to: Bindings,
+/** Binds a token to a value. */
+type Bind = <T>(token: Token<T>, value: NoInfer<T>) => void;
+
+/** Binds a token to what `make` returns for the dependencies. It is called once, when the token is first needed. */
+type BindFrom = <T, Dependencies extends unknown[]>(
+  token: Token<T>,
+  dependencies: { readonly [K in keyof Dependencies]: Dependency<Dependencies[K]> },
+  make: (...dependencies: Dependencies) => NoInfer<T> | Promise<NoInfer<T>>,
+) => void;
+
+/** What adapters bind with. */
+export interface Wiring {
+  readonly TOKENS: typeof TOKENS;
+  /** Binds a token that is not bound yet, or of which there may be several, such as `TOKENS.storeFactory`. */
+  readonly add: Bind;
+  readonly addFrom: BindFrom;
+  /** Binds a token in place of everything that is bound to it, decorators included. */
+  readonly replace: Bind;
+  readonly replaceFrom: BindFrom;
+  /**
+   * Wraps what is bound to a token: what `make` returns for it takes its place. `make` gets its own dependencies from
+   * the context. Decorators compose: each gets what the one before returned. Call it before the token is first needed.
+   */
+  readonly decorate: <T>(
     token: Token<T>,
-    dependencies: { readonly [K in keyof Dependencies]: Token<Dependencies[K]> },
-    make: (...dependencies: Dependencies) => NoInfer<T> | Promise<NoInfer<T>>,
-  ): void;
+    make: (inner: T, context: ResolutionContext) => NoInfer<T> | Promise<NoInfer<T>>,
+  ) => void;
 }
 
-/** Binds a token that is not bound yet, or of which there may be several, such as `TOKENS.storeFactory`. */
-export const add: Bind = <T>(to: Bindings, token: Token<T>, ...source: Source): void =>
-  bindTo(to.bind<T>(token), source);
+/** Changes what is plugged into what: a function, which needs no package, or a module of Inversify. */
+export type Adapter = ((wiring: Wiring) => void | Promise<void>) | ContainerModule;
 
-/** Binds a token in place of everything that is bound to it, decorators included. */
-export const replace: Bind = <T>(to: Bindings, token: Token<T>, ...source: Source): void =>
-  bindTo(to.rebind<T>(token), source);
+/** Inversify takes any function with any dependencies: `BindFrom` has checked them. */
+const bindFrom = (binding: BindToFluentSyntax<unknown>, dependencies: unknown, make: unknown) =>
+  binding.toResolvedValue(make as () => unknown, dependencies as never).inSingletonScope();
 
-/**
- * Wraps what is bound to a token: what `make` returns for it takes its place. `make` gets its own dependencies from the
- * context. Decorators compose: each gets what the one before returned. Call it before the token is first needed.
- */
-export const decorate = <T>(
-  to: Bindings,
-  decorated: Token<T>,
-  make: (inner: T, context: ResolutionContext) => NoInfer<T> | Promise<NoInfer<T>>,
-): void => to.onActivation<T>(decorated, (context, inner) => make(inner, context));
+/** Binds in a container, or by the options that Inversify passes to a `ContainerModule`. */
+export function wiring(
+  to: Container | Pick<ContainerModuleLoadOptions, 'bind' | 'rebind' | 'onActivation'>,
+): Wiring {
+  return {
+    TOKENS,
+    add: (token, value) => void to.bind<unknown>(token).toConstantValue(value),
+    addFrom: (token, dependencies, make) => void bindFrom(to.bind(token), dependencies, make),
+    replace: (token, value) => void to.rebind<unknown>(token).toConstantValue(value),
+    replaceFrom: (token, dependencies, make) => void bindFrom(to.rebind(token), dependencies, make),
+    decorate: (token, make) => to.onActivation(token, (context, inner) => make(inner, context)),
+  };
+}
 
-type Source = readonly [value: unknown] | readonly [dependencies: unknown, make: unknown];
-
-function bindTo(binding: BindToFluentSyntax<unknown>, source: Source): void {
-  const [value, make] = source;
-  if (source.length === 1) binding.toConstantValue(value);
-  else
-    binding.toResolvedValue(make as () => unknown, [...(value as [])] as never).inSingletonScope();
+/** Lets an adapter bind in a container. */
+export async function load(container: Container, adapter: Adapter): Promise<void> {
+  if (typeof adapter === 'function') await adapter(wiring(container));
+  else await container.loadAsync(adapter);
 }

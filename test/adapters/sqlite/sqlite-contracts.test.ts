@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
+import { sqliteStoreFactory } from '../../../src/adapters/sqlite/sqlite-store-factory.js';
 import { bindContract } from '../../contract/bind-contract.js';
 import { storeContracts } from '../../contract/store-contracts.js';
 import { storeFactoryContract } from '../../contract/store-factory-contract.js';
@@ -22,8 +23,8 @@ describe('openSqliteStore', () => {
   bindContract(storeFactoryContract, async () => {
     const { file } = testFile();
     return {
-      open: (options) => openSqliteStore(file, options),
-      isShared: true,
+      open: (options) => sqliteStoreFactory.open(`sqlite:${file}`, options),
+      isShared: sqliteStoreFactory.isShared,
       dispose: async () => {},
     };
   });

@@ -3,7 +3,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { openSqliteStore } from '../../../src/adapters/sqlite/index.js';
 import { run } from '../../../src/bootstrap/commands/run.js';
-import { sqliteUrlFault } from '../../../src/bootstrap/service/setting-values.js';
+import { sqliteUrlFault } from '../../../src/adapters/sqlite/sqlite-store-factory.js';
 import { cleanUp, startedService, temporaryFolder } from '../../service/running-service.js';
 import { TestIo, runLine } from '../test-io.js';
 

@@ -3,18 +3,16 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { ContainerModule } from 'inversify';
 import { openApiDocument } from '../../../src/adapters/http/open-api/open-api-document.js';
 import { SCHEMA_VERSION } from '../../../src/adapters/sqlite/schema.js';
 import { interruptible, InterruptedError } from '../../../src/bootstrap/commands/command-line.js';
-import { TOKENS } from '../../../src/bootstrap/service/container.js';
 import { VERSION } from '../../../src/bootstrap/service/node-version.js';
 import { run } from '../../../src/bootstrap/commands/run.js';
 import { SETTINGS } from '../../../src/bootstrap/service/settings.js';
-import { decorate } from '../../../src/bootstrap/service/wiring.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { cleanUp, makeOldStore, testFile } from '../../adapters/sqlite/temporary-store.js';
 import { Shelf, TestIo, factory, runLine } from '../test-io.js';
+import { TOKENS } from '../../../src/bootstrap/service/wiring.js';
 
 const KEY_COMMANDS = ['keys issue', 'keys list', 'keys revoke'];
 const COMMANDS = ['serve', ...KEY_COMMANDS, 'openapi', 'import', 'export', 'copy'];
@@ -219,14 +217,13 @@ describe('The command line', () => {
       );
     });
 
-  it('opens a store as the modules of ADAPTERS decorate it', async () => {
+  it('opens a store as the adapters decorate it', async () => {
     const shelves = [new Shelf(), new Shelf({}, 'old'), new Shelf({}, 'new')];
-    const traced = new ContainerModule((options) =>
-      decorate(options, TOKENS.openOptions, (open) => ({ ...open, snapshot: true })),
-    );
-    const modules = [...shelves.map(({ module }) => module), traced];
     for (const line of ['keys list', 'copy --from old: --to new:'])
-      await runLine(line, SHELF, modules);
+      await runLine(line, SHELF, [
+        ...shelves.map(({ module }) => module),
+        ({ decorate }) => decorate(TOKENS.openOptions, (open) => ({ ...open, snapshot: true })),
+      ]);
     for (const { opened } of shelves) expect(opened[0]).to.include({ snapshot: true });
     for (const { opened } of shelves) expect(opened[0]?.onNotice).to.be.a('function');
     expect(shelves[0]?.opened[0]).to.include({ mustExist: true, readOnly: true });

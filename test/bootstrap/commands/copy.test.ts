@@ -6,7 +6,7 @@ import type { CompleteStore, Store } from '../../../src/application/ports/store.
 import { run } from '../../../src/bootstrap/commands/run.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { createAnimalStore } from '../../../src/index.js';
-import { sqliteUrlFault } from '../../../src/bootstrap/service/setting-values.js';
+import { sqliteUrlFault } from '../../../src/adapters/sqlite/sqlite-store-factory.js';
 import { Shelf, TestIo, changed, runLine, type Outcome } from '../test-io.js';
 
 const LINE = 'copy --from old: --to new:';

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { ContainerModule } from 'inversify';
 import {
   readFileSync,
   readdirSync,
@@ -16,8 +15,6 @@ import { openSqliteStore } from '../../../src/adapters/sqlite/index.js';
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
 import type { CompleteStore } from '../../../src/application/ports/store.js';
 import { run } from '../../../src/bootstrap/commands/run.js';
-import { TOKENS } from '../../../src/bootstrap/service/container.js';
-import { decorate } from '../../../src/bootstrap/service/wiring.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import {
@@ -31,6 +28,7 @@ import { stringify } from '../../../src/exact-json.js';
 import { FULL_PET } from '../../contract/samples.js';
 import { cleanUp, program, shellLine, temporaryFolder } from '../../service/running-service.js';
 import { Shelf, TestIo, changed, type Outcome } from '../test-io.js';
+import { TOKENS, type Wiring } from '../../../src/bootstrap/service/wiring.js';
 
 const HEADER = 'name,categoryId,status\n';
 const LONG_NAMES = Array.from({ length: 6000 }, (_, index) => `Pet ${index}`);
@@ -424,13 +422,12 @@ describe('import and export', () => {
 
     it('stores the file that it checked, also when another gets its name meanwhile', async () => {
       const file = path('a.csv');
-      const replacing = new ContainerModule((options) =>
-        decorate(options, TOKENS.openOptions, (how) => {
+      const replacing = ({ decorate }: Wiring) =>
+        decorate(TOKENS.openOptions, (how) => {
           writeFileSync(path('b.csv'), `${HEADER}B,1,sold\nB,x,sold\n`);
           renameSync(path('b.csv'), file);
           return how;
-        }),
-      );
+        });
       writeFileSync(file, `${HEADER}A,1,sold\n`);
       const { module } = new Shelf({ ...store, location: 'shelf 1' });
       const test = new TestIo({ STORE_URL: 'shelf:' });
@@ -642,8 +639,8 @@ describe('import and export', () => {
         service.pets.add({ name: `Pet ${index}`, categoryId: 7n, status: 'available' }),
       );
       const added = (await Promise.all(adding)).map(({ pet }) => pet);
-      const changing = new ContainerModule((options) =>
-        decorate(options, TOKENS.petRepository, (inner) =>
+      const changing = ({ decorate }: Wiring) =>
+        decorate(TOKENS.petRepository, (inner) =>
           changed(inner, {
             async list(range, call) {
               const page = await inner.list(range, call);
@@ -653,8 +650,7 @@ describe('import and export', () => {
               return page;
             },
           }),
-        ),
-      );
+        );
       const test = new TestIo({ STORE_URL: `sqlite:${file}` });
       expect(await run(['export', path('animals.ndjson')], test.io, [changing]), test.err).to.equal(
         0,

@@ -1,14 +1,12 @@
 import { expect } from 'chai';
-import { ContainerModule } from 'inversify';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import type {
   ApiKeyRecord,
   ApiKeyRepository,
 } from '../../../src/application/ports/api-key-repository.js';
-import { TOKENS } from '../../../src/bootstrap/service/container.js';
 import { run } from '../../../src/bootstrap/commands/run.js';
-import { replace } from '../../../src/bootstrap/service/wiring.js';
 import { Shelf, TestIo, changed, runLine, type Outcome } from '../test-io.js';
+import { TOKENS, type Adapter, type Wiring } from '../../../src/bootstrap/service/wiring.js';
 
 const KEY = /^ast_live_(\w{8})_\w{43}_\w{6}\n$/;
 
@@ -22,9 +20,9 @@ describe('The commands for keys', () => {
     now = new Date('2026-11-22T12:00:00Z');
   });
 
-  const modules = (): ContainerModule[] => [
+  const modules = (): Adapter[] => [
     shelf.module,
-    new ContainerModule((options) => replace(options, TOKENS.clock, { now: () => now })),
+    ({ replace }: Wiring) => replace(TOKENS.clock, { now: () => now }),
   ];
   const keys = (line: string, env: Record<string, string> = {}): Promise<Outcome> =>
     runLine(`keys ${line}`, { STORE_URL: 'shelf:', ...env }, modules());

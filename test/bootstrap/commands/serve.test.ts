@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { ContainerModule } from 'inversify';
 import { once } from 'node:events';
 import { apiKeyGenerator } from '../../../src/adapters/api-keys/api-key.js';
 import { ManagedApiKeys } from '../../../src/application/manage-api-keys.js';
@@ -7,14 +6,13 @@ import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import type { Call } from '../../../src/application/animal-store.js';
 import type { Store } from '../../../src/application/ports/store.js';
 import { run } from '../../../src/bootstrap/commands/run.js';
-import { TOKENS } from '../../../src/bootstrap/service/container.js';
 import { misspelledSettings } from '../../../src/bootstrap/service/settings.js';
-import { add, replace } from '../../../src/bootstrap/service/wiring.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { StoreClient, statusOf } from '../../service/store-client.js';
 import { KEY, Serving, Shelf, TestIo, changed, factory } from '../test-io.js';
+import { TOKENS, type Adapter, type Wiring } from '../../../src/bootstrap/service/wiring.js';
 
-const serve = (environment: Record<string, string> = {}, ...modules: ContainerModule[]): Serving =>
+const serve = (environment: Record<string, string> = {}, ...modules: Adapter[]): Serving =>
   new Serving({ STORE_URL: 'shelf:', ...environment }, ...modules);
 
 describe('serve', () => {
@@ -90,10 +88,9 @@ describe('serve', () => {
   });
 
   it('issues no key beside an authenticator of others', async () => {
-    const nobody = new ContainerModule((options) =>
-      replace(options, TOKENS.authenticator, { authenticate: () => Promise.reject(new Error()) }),
+    const serving = serve({}, new Shelf().module, ({ replace }) =>
+      replace(TOKENS.authenticator, { authenticate: () => Promise.reject(new Error()) }),
     );
-    const serving = serve({}, new Shelf().module, nobody);
     await serving.ready();
     expect(serving.io.out).to.equal('');
   });
@@ -194,14 +191,9 @@ describe('serve', () => {
     const { port } = new URL(await serve({ API_KEYS: KEY, STORE_URL: 'memory:' }).ready());
     const unfinished = openMemoryStore();
     await unfinished.transfer.markUnfinished(true);
-    const broken = new ContainerModule((options) =>
-      replace(options, TOKENS.animalStore, [], () => {
-        throw new TypeError('not a function');
-      }),
-    );
     const throwing = factory('shelf', () => Promise.reject(new Error('no shelf\nhere')));
     const noKeys = new Shelf({ apiKeys: undefined });
-    type Start = readonly [code: number, said: RegExp, env: object, ...ContainerModule[]];
+    type Start = readonly [code: number, said: RegExp, env: object, ...Adapter[]];
     const starts: readonly Start[] = [
       [
         2,
@@ -222,7 +214,16 @@ describe('serve', () => {
       [2, /^There is no API key: set/, { API_KEYS: '' }, noKeys.module],
       [1, /is a copy that has not finished/, {}, new Shelf(unfinished).module],
       [1, /^no shelf here$/, {}, throwing],
-      [1, /^TypeError: not a function\n +at/, {}, new Shelf().module, broken],
+      [
+        1,
+        /^TypeError: not a function\n +at/,
+        {},
+        new Shelf().module,
+        ({ replaceFrom }) =>
+          replaceFrom(TOKENS.animalStore, [], () => {
+            throw new TypeError('not a function');
+          }),
+      ],
     ];
     for (const [code, said, env, ...modules] of starts) {
       const json = { LOG_FORMAT: 'json', API_KEYS: KEY, ...env };
@@ -244,16 +245,16 @@ describe('serve', () => {
   });
 
   it('puts the warnings of Node.js into the log, also those from before it', async () => {
-    const warns = new ContainerModule((options) => {
+    const warns = ({ add }: Wiring) => {
       serving.io.emit('warning', new Error('the first'));
-      add(options, TOKENS.storeFactory, {
+      add(TOKENS.storeFactory, {
         scheme: 'shelf',
         open: async () => {
           serving.io.emit('warning', new Error('the second'));
           return openMemoryStore();
         },
       });
-    });
+    };
     let serving = serve({ API_KEYS: KEY, LOG_FORMAT: 'json' }, warns);
     await serving.ready();
     const warning = Object.assign(new Error('the third'), { name: 'DeprecationWarning' });
@@ -300,11 +301,10 @@ describe('serve', () => {
 
   it('cuts off requests at the deadline, closes the store all the same, and ends with 1', async () => {
     const asked = Promise.withResolvers<void>();
-    const endless = new ContainerModule((options) =>
-      replace(options, TOKENS.authenticator, {
+    const endless = ({ replace }: Wiring) =>
+      replace(TOKENS.authenticator, {
         authenticate: () => new Promise(() => asked.resolve()),
-      }),
-    );
+      });
     const shelf = new Shelf();
     const serving = serve(
       { SHUTDOWN_DEADLINE: '50ms', REQUEST_DEADLINE: '1m' },
@@ -321,10 +321,10 @@ describe('serve', () => {
 
   it('loads its own log before the adapters, which may replace it', async () => {
     const seen: unknown[] = [];
-    const adapter = new ContainerModule((options) => {
-      replace(options, TOKENS.httpLog, { responded: ({ status }) => void seen.push(status) });
-      add(options, TOKENS.storeFactory, { scheme: 'shelf', open: async () => openMemoryStore() });
-    });
+    const adapter = ({ add, replace }: Wiring) => {
+      replace(TOKENS.httpLog, { responded: ({ status }) => void seen.push(status) });
+      add(TOKENS.storeFactory, { scheme: 'shelf', open: async () => openMemoryStore() });
+    };
     const url = await serve({ API_KEYS: KEY }, adapter).ready();
     await statusOf(`${url}/pets/1`, KEY);
     expect(seen).to.deep.equal([404]);

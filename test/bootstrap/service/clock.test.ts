@@ -1,13 +1,11 @@
 import { expect } from 'chai';
-import { ContainerModule } from 'inversify';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import type { CompleteStore } from '../../../src/application/ports/store.js';
-import { TOKENS } from '../../../src/bootstrap/service/container.js';
-import { replace } from '../../../src/bootstrap/service/wiring.js';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cleanUp, temporaryFolder } from '../../service/running-service.js';
 import { KEY, Serving, Shelf, runLine } from '../test-io.js';
+import { TOKENS, type Adapter, type Wiring } from '../../../src/bootstrap/service/wiring.js';
 
 const HOUR = 3_600_000;
 
@@ -15,13 +13,11 @@ describe('The clock that is bound to its token is that of', () => {
   /** Stands still, decades from the machine's, until the test sets it. */
   let now: Date;
   let store: CompleteStore;
-  let modules: readonly ContainerModule[];
+  let modules: readonly Adapter[];
   beforeEach(() => {
     now = new Date('2100-01-01T00:00:00Z');
     store = openMemoryStore();
-    const clock = new ContainerModule((options) =>
-      replace(options, TOKENS.clock, { now: () => new Date(now) }),
-    );
+    const clock = ({ replace }: Wiring) => replace(TOKENS.clock, { now: () => new Date(now) });
     modules = [new Shelf({ ...store }).module, clock];
   });
   afterEach(cleanUp);

@@ -1,15 +1,19 @@
 import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Container, ContainerModule } from 'inversify';
+import type { Container } from 'inversify';
 import { createFetchHandler } from '../../../src/adapters/http/fetch/index.js';
-import { openMemoryStore } from '../../../src/adapters/memory/index.js';
+import { memoryStoreFactory, openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { DEFAULT_HTTP_SETTINGS } from '../../../src/adapters/http/index.js';
-import { TOKENS, createContainer } from '../../../src/bootstrap/service/container.js';
+import { StoreFileError } from '../../../src/adapters/sqlite/index.js';
+import type { StoreFactory } from '../../../src/application/ports/store.js';
+import { openStore } from '../../../src/bootstrap/service/stores.js';
+import { createContainer } from '../../../src/bootstrap/service/container.js';
 import { SettingsError, readSettings } from '../../../src/bootstrap/service/settings.js';
 import { rejectionOf } from '../../contract/rejection.js';
 import { removeFolders, temporaryFolder } from '../../temporary-folder.js';
 import { Shelf, factory } from '../test-io.js';
+import { TOKENS, type Adapter } from '../../../src/bootstrap/service/wiring.js';
 
 /** The status of a request with a key. */
 async function statusOf(container: Container): Promise<number> {
@@ -21,7 +25,7 @@ async function statusOf(container: Container): Promise<number> {
 const TWO_SLASHES =
   'must not begin with sqlite://: write sqlite:x.db for a file in the working directory, sqlite:/x.db for one in the root';
 
-const container = (environment: Record<string, string>, ...modules: readonly ContainerModule[]) =>
+const container = (environment: Record<string, string>, ...modules: readonly Adapter[]) =>
   createContainer(readSettings(environment), modules);
 
 describe('The container', () => {
@@ -74,7 +78,56 @@ describe('The container', () => {
     });
   });
 
-  it('loads the modules of ADAPTERS, and names those that cannot be loaded', async () => {
+  describe('openStore', () => {
+    it('opens the store at a URL as STORE_URL does, and passes on how', async () => {
+      const file = join(realpathSync(temporaryFolder()), 'pets.db');
+      for (const [url, location] of [
+        [`sqlite:${file}`, file],
+        ['memory:', 'memory, lost when the service stops'],
+      ] as const) {
+        const store = await openStore(url);
+        expect(store.location).to.equal(location);
+        await store.close();
+      }
+      const missing = openStore(`sqlite:${file}.none`, { mustExist: true });
+      expect(await rejectionOf(missing)).to.be.instanceOf(StoreFileError);
+    });
+
+    it('chooses among the factories given, the last of a scheme, and tells them nothing else', async () => {
+      const opened: unknown[] = [];
+      const shelf = (name: string): StoreFactory => ({
+        scheme: ['shelf', 'board'],
+        async open(...given) {
+          opened.push([name, ...given]);
+          return openMemoryStore();
+        },
+      });
+      const factories = [memoryStoreFactory, shelf('first'), shelf('last')];
+      await openStore('board:x', { factories, name: '--to', readOnly: true });
+      expect(opened).to.deep.equal([['last', 'board:x', { readOnly: true }]]);
+    });
+
+    it('refuses a URL that is not valid, by the name given', async () => {
+      const rule =
+        'must start with the scheme of a store: memory:, sqlite:, mongodb:, mongodb+srv:';
+      for (const [url, fault] of [
+        ['toString:', rule],
+        ['', rule],
+        ['sqlite://x.db', TWO_SLASHES],
+        ['memory:x', 'must be memory: alone'],
+      ] as const) {
+        expect(await rejectionOf(openStore(url)), url)
+          .to.be.instanceOf(SettingsError)
+          .with.property('message', `URL ${fault}`);
+        expect(await rejectionOf(openStore(url, { name: '--to' })), url).to.have.property(
+          'message',
+          `--to ${fault}`,
+        );
+      }
+    });
+  });
+
+  it('loads the adapters of ADAPTERS, and names those that cannot be loaded', async () => {
     const module =
       "export const adapter = { id: 1, load({ bind }) { bind('own').toConstantValue(7) } };";
     const ADAPTERS = join(temporaryFolder(), 'own.mjs');

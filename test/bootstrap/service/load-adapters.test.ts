@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { Container } from 'inversify';
 import { loadAdapters } from '../../../src/bootstrap/service/load-adapters.js';
+import { TOKENS } from '../../../src/bootstrap/service/wiring.js';
 import { removeFolders, temporaryFolder } from '../../temporary-folder.js';
 
 /** Looks like a module that another copy of Inversify made. */
@@ -12,7 +13,7 @@ const adapter = (id: number): string =>
   `export const adapter = { id: ${id}, load({ bind }) { bind('id').toConstantValue(${id}); } };`;
 
 const LATE = 'It did not load within 0.1 s.';
-const NO_ADAPTER = 'It exports no adapter, a ContainerModule of inversify.';
+const NO_ADAPTER = 'It exports no adapter, a function or a ContainerModule of inversify.';
 
 /** Counts the timers that keep the process alive. Mocha starts its own when a case first waits. */
 async function timers(): Promise<number> {
@@ -51,6 +52,24 @@ describe('The modules of ADAPTERS', () => {
     expect(container.getAll('id')).to.deep.equal([2, 1, 1, 1, 3]);
   });
 
+  it('may be functions, which import nothing, beside modules of Inversify', async () => {
+    writeFileSync(
+      file,
+      `export const adapter = async ({ add, addFrom, replace, replaceFrom, decorate, TOKENS: t }) => {
+         await null;
+         add(t.clock, '/a');
+         replace(t.clock, '/b');
+         addFrom(t.store, [t.clock], (path) => 'http:' + path);
+         replaceFrom(t.store, [t.clock], (path) => 'https:' + path);
+         decorate(t.store, (url) => url + '/v1');
+       };`,
+    );
+    writeFileSync('module.mjs', adapter(1));
+    const container = new Container();
+    expect(await loadAdapters(['./adapter.mjs', './module.mjs'], container)).to.deep.equal([]);
+    expect([container.get(TOKENS.store), container.get('id')]).to.deep.equal(['https:/b/v1', 1]);
+  });
+
   it('that are files need ./ before their names, and say so; a package that is missing is named alone', async () => {
     writeFileSync(file, adapter(1));
     mkdirSync('dist');
@@ -80,6 +99,9 @@ describe('The modules of ADAPTERS', () => {
         "export const adapter = { id: 1, load() { throw new Error('no\\nlicence'); } };",
         'no',
       ],
+      ['is a function that throws', 'export const adapter = () => null.licence;', 'Cannot read'],
+      ['is a class', 'export const adapter = class {};', 'Class constructor adapter cannot'],
+      ['never binds', 'export const adapter = () => new Promise(() => {});', LATE],
       ['never loads', 'export const adapter = { id: 1, load: () => new Promise(() => {}) };', LATE],
       ['never resolves', 'await new Promise(() => {});', LATE],
       ['exports it as the default', 'export default { id: 1, load() {} };', NO_ADAPTER],

@@ -7,10 +7,9 @@ import { createServer, type AddressInfo } from 'node:net';
 import { mock } from 'node:test';
 import { openMemoryStore } from '../../../src/adapters/memory/open-memory-store.js';
 import { BusyError } from '../../../src/adapters/http/admission.js';
-import { TOKENS, createContainer } from '../../../src/bootstrap/service/container.js';
+import { createContainer } from '../../../src/bootstrap/service/container.js';
 import { measure } from '../../../src/bootstrap/service/metrics.js';
 import { readSettings } from '../../../src/bootstrap/service/settings.js';
-import { replace } from '../../../src/bootstrap/service/wiring.js';
 import { IdempotencyKeyReusedError, UnavailableError } from '../../../src/domain/errors.js';
 import { unsavedPet } from '../../../src/domain/pet.js';
 import type { Store } from '../../../src/application/ports/store.js';
@@ -18,6 +17,7 @@ import { missingMetrics } from '../../docs/metric-names.js';
 import { PATH, needing } from '../../docs/needing.js';
 import { statusOf, untilStatus } from '../../service/store-client.js';
 import { KEY, Serving, Shelf, factory, runLine } from '../test-io.js';
+import { TOKENS, wiring } from '../../../src/bootstrap/service/wiring.js';
 
 /** The samples of a page, by their name and labels. */
 const samplesOf = (page: string): Readonly<Record<string, number>> =>
@@ -163,13 +163,13 @@ describe('The metrics', () => {
     ];
     let error: unknown;
     const call = mock.fn<(...given: unknown[]) => Promise<never>>(() => Promise.reject(error));
-    replace(container, TOKENS.petRepository, {
+    wiring(container).replace(TOKENS.petRepository, {
       ...openMemoryStore().pets,
       add: call,
       findById: call,
       list: call,
     });
-    replace(container, TOKENS.petChanges, { changeStatus: call, remove: call });
+    wiring(container).replace(TOKENS.petChanges, { changeStatus: call, remove: call });
     const samples = await measuring();
     const pets = await container.getAsync(TOKENS.petRepository);
     const store = { ...pets, ...(await container.getAsync(TOKENS.petChanges)) };
@@ -187,7 +187,7 @@ describe('The metrics', () => {
     const samples = await measuring();
     const day = 86_400_000;
     let now = new Date();
-    replace(container, TOKENS.clock, { now: () => now });
+    wiring(container).replace(TOKENS.clock, { now: () => now });
     const managed = await container.getAsync(TOKENS.managedApiKeys);
     const { pets, transfer } = await container.getAsync(TOKENS.store);
     ok(managed);

@@ -1,16 +1,14 @@
 import { expect } from 'chai';
-import { ContainerModule } from 'inversify';
 import { rejects } from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { TOKENS } from '../../../src/bootstrap/service/container.js';
 import { SETTINGS, type Settings } from '../../../src/bootstrap/service/settings.js';
-import { replace } from '../../../src/bootstrap/service/wiring.js';
 import { HeldPetRepository } from '../../adapters/http/fixtures.js';
 import { cleanUp, temporaryFolder } from '../../service/running-service.js';
 import { KEY, Serving } from '../test-io.js';
+import { TOKENS, type Adapter, type Wiring } from '../../../src/bootstrap/service/wiring.js';
 
 interface Init {
   readonly method?: string;
@@ -21,7 +19,7 @@ interface Init {
 type Environment = Readonly<Record<string, string>>;
 
 /** Starts the service with a store in memory and a static key, and resolves when it is ready. */
-async function start(environment: Environment, ...modules: readonly ContainerModule[]) {
+async function start(environment: Environment, ...modules: readonly Adapter[]) {
   const serving = new Serving({ STORE_URL: 'memory:', API_KEYS: KEY, ...environment }, ...modules);
   const url = await serving.ready();
   /** A request with the key. Paths are below the base path. */
@@ -39,9 +37,9 @@ const create = (body = '{"name":"Bella","categoryId":1}'): Init => ({
 });
 
 /** A store whose calls wait for the test, and the module that puts it in place of the store of animals. */
-function heldStore(): { held: HeldPetRepository; module: ContainerModule } {
+function heldStore(): { held: HeldPetRepository; module: Adapter } {
   const held = new HeldPetRepository();
-  const module = new ContainerModule((options) => replace(options, TOKENS.petRepository, held));
+  const module = ({ replace }: Wiring) => replace(TOKENS.petRepository, held);
   return { held, module };
 }
 

@@ -4,13 +4,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { createLogger } from '../../../src/bootstrap/service/logger.js';
-import { TOKENS, createContainer } from '../../../src/bootstrap/service/container.js';
+import { createContainer } from '../../../src/bootstrap/service/container.js';
 import { startService, type Service } from '../../../src/bootstrap/service/start-service.js';
 import { readSettings } from '../../../src/bootstrap/service/settings.js';
-import { replace } from '../../../src/bootstrap/service/wiring.js';
 import { StoreClient } from '../../service/store-client.js';
 import { until } from '../../until.js';
 import { Shelf, TestIo, changed, factory } from '../test-io.js';
+import { TOKENS, wiring } from '../../../src/bootstrap/service/wiring.js';
 
 /** A store whose lists and whose end wait until they may go on, and which notes what happened in order. */
 class SlowStore {
@@ -96,7 +96,7 @@ describe('The service', () => {
     });
     const environment = { PORT: '0', STORE_URL: 'memory:', LOG_FORMAT: 'json' };
     const container = await createContainer(readSettings(environment), [saying]);
-    replace(container, TOKENS.logger, [TOKENS.settings], (read) =>
+    wiring(container).replaceFrom(TOKENS.logger, [TOKENS.settings], (read) =>
       createLogger(read, io.io.stderr),
     );
     const service = await startService(container);
@@ -135,7 +135,7 @@ describe('The service', () => {
   it('has no docs page without its files, as in a bundle', async () => {
     const settings = readSettings({ PORT: '0', STORE_URL: 'memory:', API_KEYS: 'key-of-the-test' });
     const container = await createContainer(settings);
-    replace(container, TOKENS.docs, undefined);
+    wiring(container).replace(TOKENS.docs, undefined);
     const service = await startService(container);
     services.push(service);
     expect(await ask(service.docsUrl)).to.include({ status: 404 });

@@ -5,9 +5,15 @@ import type { AnimalStore } from '../../../src/application/animal-store.js';
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
 import { systemClock, type Clock } from '../../../src/application/ports/clock.js';
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
-import { TOKENS, createContainer } from '../../../src/bootstrap/service/container.js';
+import { createContainer } from '../../../src/bootstrap/service/container.js';
 import { readSettings } from '../../../src/bootstrap/service/settings.js';
-import { add, decorate, every, replace, token } from '../../../src/bootstrap/service/wiring.js';
+import {
+  TOKENS,
+  every,
+  token,
+  wiring,
+  type Wiring,
+} from '../../../src/bootstrap/service/wiring.js';
 
 const [one, two, both] = [
   token<string>('test.one'),
@@ -19,61 +25,58 @@ const animalStore = (pets: PetRepository, clock: Clock): AnimalStore =>
 
 describe('The wiring', () => {
   let container: Container;
+  let to: Wiring;
   beforeEach(() => {
     container = new Container();
+    to = wiring(container);
   });
 
-  describe('add', () => {
-    it('passes the dependencies in the order in which they are named', () => {
-      add(container, one, '1');
-      add(container, two, [], () => '2');
-      add(container, both, [two, one], (second, first) => second + first);
+  describe('add and addFrom', () => {
+    it('pass the dependencies in the order in which they are named', () => {
+      to.add(one, '1');
+      to.addFrom(two, [], () => '2');
+      to.addFrom(both, [two, one], (second, first) => second + first);
       expect(container.get(both)).to.equal('21');
     });
 
-    it('makes one value, when it is first needed; binds a function as it is', () => {
+    it('make one value, when it is first needed; bind a function as it is', () => {
       let times = 0;
-      add(container, one, [], () => `made ${(times += 1)}`);
+      to.addFrom(one, [], () => `made ${(times += 1)}`);
       expect(times).to.equal(0);
       expect([container.get(one), container.get(one)]).to.deep.equal(['made 1', 'made 1']);
       const call = token<() => string>('test.call');
-      add(container, call, () => 'called');
+      to.add(call, () => 'called');
       expect(container.get(call)()).to.equal('called');
     });
 
-    it('adds to what is bound: every passes all values in the order of binding', () => {
-      for (const value of ['a', 'b', 'c']) add(container, one, value);
-      add(
-        container,
-        both,
-        [every(one), every(two)],
-        (values, none) => values.join('') + none.length,
-      );
+    it('add to what is bound: every passes all values in the order of binding', () => {
+      for (const value of ['a', 'b', 'c']) to.add(one, value);
+      to.addFrom(both, [every(one), every(two)], (values, none) => values.join('') + none.length);
       expect(container.get(both)).to.equal('abc0');
     });
   });
 
-  it('replace puts a value in the place of all that is bound', () => {
-    for (const value of ['a', 'b']) add(container, one, value);
-    replace(container, one, 'c');
-    add(container, two, 'd');
-    replace(container, two, [one], (value) => `${value}!`);
+  it('replace and replaceFrom put a value in the place of all that is bound', () => {
+    for (const value of ['a', 'b']) to.add(one, value);
+    to.replace(one, 'c');
+    to.add(two, 'd');
+    to.replaceFrom(two, [one], (value) => `${value}!`);
     expect([container.getAll(one), container.get(two)]).to.deep.equal([['c'], 'c!']);
   });
 
   describe('decorate', () => {
     it('composes: each decorator gets what the one before returned, once', () => {
       let times = 0;
-      add(container, one, 'x');
-      decorate(container, one, (inner) => `<${inner}>${(times += 1)}`);
-      decorate(container, one, (inner) => `[${inner}]`);
+      to.add(one, 'x');
+      to.decorate(one, (inner) => `<${inner}>${(times += 1)}`);
+      to.decorate(one, (inner) => `[${inner}]`);
       expect([container.get(one), container.get(one)]).to.deep.equal(['[<x>1]', '[<x>1]']);
     });
 
     it('passes the context, for dependencies, those in the making too', async () => {
-      add(container, one, [], async () => 'x');
-      add(container, two, [], async () => 'a');
-      decorate(container, one, async (inner, context) => inner + (await context.getAsync(two)));
+      to.addFrom(one, [], async () => 'x');
+      to.addFrom(two, [], async () => 'a');
+      to.decorate(one, async (inner, context) => inner + (await context.getAsync(two)));
       expect(await container.getAsync(one)).to.equal('xa');
     });
   });
@@ -81,28 +84,29 @@ describe('The wiring', () => {
   it('does not compile with a dependency that is swapped, missing or of another type', () => {
     // Inversify accepts all of these: only the compiler refuses them.
     // @ts-expect-error the two are swapped
-    add(container, TOKENS.animalStore, [TOKENS.clock, TOKENS.petRepository], animalStore);
+    to.addFrom(TOKENS.animalStore, [TOKENS.clock, TOKENS.petRepository], animalStore);
     // @ts-expect-error the clock is missing
-    add(container, TOKENS.animalStore, [TOKENS.petRepository], animalStore);
+    to.addFrom(TOKENS.animalStore, [TOKENS.petRepository], animalStore);
     const noClock = [TOKENS.petRepository, TOKENS.authenticator] as const;
     // @ts-expect-error an authenticator is not a clock
-    replace(container, TOKENS.animalStore, noClock, animalStore);
+    to.replaceFrom(TOKENS.animalStore, noClock, animalStore);
     // @ts-expect-error an animal store is not a clock
-    add(container, TOKENS.clock, [TOKENS.petRepository, TOKENS.clock], animalStore);
-    add(
-      container,
+    to.addFrom(TOKENS.clock, [TOKENS.petRepository, TOKENS.clock], animalStore);
+    to.addFrom(
       TOKENS.store,
       [every(TOKENS.storeFactory)],
       // @ts-expect-error several factories are not one
       (factory) => factory.open('memory:'),
     );
+    // @ts-expect-error every factory is a dependency, and nothing that a container resolves
+    expect(() => container.get(every(TOKENS.storeFactory))).to.throw();
     // @ts-expect-error a repository is not a clock
-    add(container, TOKENS.clock, openMemoryStore().pets);
+    to.add(TOKENS.clock, openMemoryStore().pets);
     // @ts-expect-error a symbol names nothing
-    add(container, Symbol.for('animal-store.Clock'), systemClock);
+    to.add(Symbol.for('animal-store.Clock'), systemClock);
     // @ts-expect-error a decorator of the repository returns a repository
-    decorate(container, TOKENS.petRepository, (pets, context) => context.get(TOKENS.clock));
-    replace(container, TOKENS.clock, systemClock);
+    to.decorate(TOKENS.petRepository, (pets, context) => context.get(TOKENS.clock));
+    to.replace(TOKENS.clock, systemClock);
     // @ts-expect-error a clock is not a repository
     const pets: PetRepository = container.get(TOKENS.clock);
     expect(pets).to.equal(systemClock);

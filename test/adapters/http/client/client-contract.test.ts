@@ -1,12 +1,13 @@
 import { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
 import { createFetchHandler } from '../../../../src/adapters/http/fetch/fetch-handler.js';
-import { TOKENS, createContainer } from '../../../../src/bootstrap/service/container.js';
+import { createContainer } from '../../../../src/bootstrap/service/container.js';
 import { readSettings } from '../../../../src/bootstrap/service/settings.js';
 import {
   animalStoreContract,
   bindContract,
   type AnimalStoreSubject,
 } from '../../../contract/index.js';
+import { TOKENS } from '../../../../src/bootstrap/service/wiring.js';
 
 const KEY = 'a-key-of-the-client-tests';
 

@@ -1,0 +1,44 @@
+import { memoryStoreFactory } from '../../adapters/memory/open-memory-store.js';
+import { mongoStoreFactory } from '../../adapters/mongodb/mongo-store-factory.js';
+import { sqliteStoreFactory } from '../../adapters/sqlite/sqlite-store-factory.js';
+import type { OpenOptions, Store, StoreFactory } from '../../application/ports/store.js';
+import { SettingsError } from './settings.js';
+
+/** The stores of this package. */
+export const STORE_FACTORIES = [memoryStoreFactory, sqliteStoreFactory, mongoStoreFactory] as const;
+
+/**
+ * The factory for a URL, or what is wrong with the URL. It is the last factory with its scheme, so that adapters of
+ * others can replace ours.
+ */
+export async function factoryFor(
+  url: string,
+  factories: readonly StoreFactory[],
+): Promise<StoreFactory | string> {
+  const [scheme = ''] = url.split(':', 1);
+  const factory = factories.findLast((each) => [each.scheme].flat().includes(scheme));
+  const known = factories.flatMap((each) => each.scheme).map((each) => `${each}:`);
+  const unknown = `must start with the scheme of a store: ${known.join(', ')}`;
+  return (await factory?.check?.(url)) ?? factory ?? unknown;
+}
+
+/** How `openStore` opens a store. */
+export interface OpenStoreOptions extends OpenOptions {
+  /** The stores to choose from; of two with one scheme, the last. Default: those of this package. */
+  readonly factories?: readonly StoreFactory[];
+  /** Where the URL comes from, to begin error messages with. Default: `URL`. */
+  readonly name?: string;
+}
+
+/**
+ * Opens the store at a URL, written as in `STORE_URL`.
+ * @throws {SettingsError} the URL is not valid. Nothing was opened.
+ */
+export async function openStore(
+  url: string,
+  { factories = STORE_FACTORIES, name = 'URL', ...how }: OpenStoreOptions = {},
+): Promise<Store> {
+  const factory = await factoryFor(url, factories);
+  if (typeof factory === 'string') throw new SettingsError([`${name} ${factory}`]);
+  return factory.open(url, how);
+}
