@@ -165,7 +165,7 @@ export class Gate extends Duplex {
       this.#continue(response);
       this.#setLast(false);
     }
-    if (this.#input.length <= MOST_WAITING && this.#state !== 'closing') this.#socket.resume();
+    if (this.#socket.isPaused() && this.#input.length <= MOST_WAITING) this.#socket.resume();
   };
 
   /** Deals with late or malformed input. A listener that reads the body and listens for errors responds itself. */
