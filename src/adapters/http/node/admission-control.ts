@@ -21,9 +21,7 @@ const MOST_ABANDONED = 60_000;
  * holds nothing in it always gets a place.
  */
 export class AdmissionControl implements Admission {
-  readonly #pools: Pools;
-  readonly #scheduler = new FairScheduler(STARTED_PER_TURN);
-  readonly #maxWait: number;
+  readonly #bounds: Bounds;
 
   constructor({
     maxInFlight = 256,
@@ -47,33 +45,34 @@ export class AdmissionControl implements Admission {
     readonly maxUnsent?: number;
   } = {}) {
     const shared = (most: number): Pool => new Pool(most, Math.ceil(most * 0.75));
-    this.#pools = {
+    this.#bounds = {
       unchecked: new Pool(maxUnchecked),
       working: shared(maxInFlight),
       reading: shared(maxInFlight),
       abandoned: shared(maxInFlight),
       unsent: shared(maxUnsent),
+      scheduler: new FairScheduler(STARTED_PER_TURN),
+      maxWait,
     };
-    this.#maxWait = maxWait;
   }
 
   /** The number of requests in progress, the unchecked ones included. */
   get inFlight(): number {
-    return this.#pools.unchecked.used + this.#pools.working.used;
+    return this.#bounds.unchecked.used + this.#bounds.working.used;
   }
 
   /** The bytes of responses that clients have not read yet. */
   get unsent(): number {
-    return this.#pools.unsent.used;
+    return this.#bounds.unsent.used;
   }
 
   /** Adds bytes of a response that the client has not read; a negative number once it reads them or disconnects. */
   countUnsent(keyId: string, bytes: number): void {
-    this.#pools.unsent.add(keyId, bytes);
+    this.#bounds.unsent.add(keyId, bytes);
   }
 
   admit(): Permit {
-    return new HeldPermit(this.#pools, this.#scheduler, this.#maxWait);
+    return new HeldPermit(this.#bounds);
   }
 }
 
@@ -108,31 +107,31 @@ class Pool {
  * What is limited: requests whose key is being checked, requests in progress, requests whose bodies are being read,
  * calls of the store that go on after their responses, and the bytes that clients have not read.
  */
-type Pools = Readonly<Record<'unchecked' | 'working' | 'reading' | 'abandoned' | 'unsent', Pool>>;
+type PoolName = 'unchecked' | 'working' | 'reading' | 'abandoned' | 'unsent';
+
+type Bounds = Readonly<
+  Record<PoolName, Pool> & { readonly scheduler: FairScheduler; readonly maxWait: number }
+>;
 
 /** Holds a place in one pool at a time, and none while it waits for its turn. */
 class HeldPermit implements Permit {
-  readonly #pools: Pools;
-  readonly #scheduler: FairScheduler;
-  readonly #maxWait: number;
+  readonly #bounds: Bounds;
   #caller = '';
-  #pool: keyof Pools | undefined;
+  #pool: Pool | undefined;
   #hasEnded = false;
 
-  constructor(pools: Pools, scheduler: FairScheduler, maxWait: number) {
-    this.#pools = pools;
-    this.#scheduler = scheduler;
-    this.#maxWait = maxWait;
+  constructor(bounds: Bounds) {
+    this.#bounds = bounds;
     this.#moveTo('unchecked');
   }
 
   admitCaller(keyId: string): Promise<void> | undefined {
-    const { working, abandoned, unsent } = this.#pools;
-    this.#leave();
+    const { working, abandoned, unsent, scheduler } = this.#bounds;
+    this.#hold(undefined);
     this.#caller = keyId;
     if (unsent.isFull(keyId)) throw TOO_MUCH_UNREAD;
     if (working.isFull(keyId) || abandoned.isFull(keyId)) throw TOO_MANY;
-    const turn = this.#scheduler.takeTurn(keyId);
+    const turn = scheduler.takeTurn(keyId);
     if (turn) return this.#waitFor(turn);
     this.#moveTo('working');
     return undefined;
@@ -147,41 +146,34 @@ class HeldPermit implements Permit {
 
   end(length: number, work?: Promise<unknown>): void {
     if (this.#hasEnded) return;
-    const goesOn = work !== undefined && this.#pool === 'working';
-    this.#leave();
     this.#hasEnded = true;
-    this.#scheduler.charge(1 + length / SMALL);
-    if (goesOn) this.#countAbandoned(work);
-  }
-
-  /** Counts a call that does not heed its signal, until it settles. One that never does blocks its caller for a minute. */
-  #countAbandoned(work: Promise<unknown>): void {
-    const { abandoned } = this.#pools;
-    abandoned.add(this.#caller, 1);
-    const late = new Promise((resolve) => setTimeout(resolve, MOST_ABANDONED).unref());
-    const settle = (): void => abandoned.add(this.#caller, -1);
-    Promise.race([work, late]).then(settle, settle);
+    const { working, abandoned, scheduler } = this.#bounds;
+    const goesOn = work !== undefined && this.#pool === working;
+    this.#hold(goesOn ? abandoned : undefined);
+    scheduler.charge(1 + length / SMALL);
+    if (!goesOn) return;
+    const settle = (): void => this.#hold(undefined);
+    work.then(settle, settle);
+    setTimeout(settle, MOST_ABANDONED).unref();
   }
 
   async #waitFor(turn: Promise<void>): Promise<void> {
     const since = performance.now();
     await turn;
-    if (this.#hasEnded || performance.now() - since > this.#maxWait) throw TOO_LATE;
+    if (this.#hasEnded || performance.now() - since > this.#bounds.maxWait) throw TOO_LATE;
     this.#moveTo('working');
   }
 
   /** Takes a place in a pool in exchange for the one that it holds. */
-  #moveTo(name: keyof Pools): void {
-    this.#leave();
+  #moveTo(name: PoolName): void {
     if (this.#hasEnded) return;
-    const pool = this.#pools[name];
-    if (pool.isFull(this.#caller)) throw TOO_MANY;
-    pool.add(this.#caller, 1);
-    this.#pool = name;
+    if (this.#bounds[name].isFull(this.#caller)) throw TOO_MANY;
+    this.#hold(this.#bounds[name]);
   }
 
-  #leave(): void {
-    if (this.#pool) this.#pools[this.#pool].add(this.#caller, -1);
-    this.#pool = undefined;
+  #hold(pool: Pool | undefined): void {
+    this.#pool?.add(this.#caller, -1);
+    pool?.add(this.#caller, 1);
+    this.#pool = pool;
   }
 }

@@ -1,14 +1,16 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { HttpError } from '../error-responses.js';
 import type { AdmissionControl } from './admission-control.js';
-import { expectations, lateRequest, truncated } from './refusals.js';
+import { expectations, lateRequest, malformedRequest } from './refusals.js';
 import type { ServerLimits } from './server-limits.js';
 
 const NOTHING = Buffer.alloc(0);
 /** Ends the headers of a request, and a body in chunks. */
-const EMPTY_LINE = Buffer.from('\r\n\r\n');
+const EMPTY_LINE = '\r\n\r\n';
+const CR = 13;
 /** How much input may wait for a response before the socket is paused, in bytes. */
 const MOST_WAITING = 16 * 1024;
 /** How many pieces of a body are parsed before other connections get their turn. */
@@ -50,7 +52,6 @@ type State = 'idle' | 'reading' | 'answering' | 'closing';
  */
 export class Gate extends Duplex {
   readonly remoteAddress: string | undefined;
-  readonly remotePort: number | undefined;
   /** The id of the API key of the request in progress; empty while it is unknown. */
   keyId = '';
   /** The response to the request in progress. */
@@ -68,20 +69,20 @@ export class Gate extends Duplex {
   /** Whether the listener has begun to read the body. */
   #isRead = false;
   #expectsContinue = false;
-  /** What is wrong with the body, until the listener reads it. */
+  /** What is wrong with the input of the request in progress. */
   #fault: HttpError | undefined;
   /** Whether the response in progress is the connection's last. */
   #isLast = false;
   #discarded = 0;
   #unsent = 0;
   #unsentSince = 0;
-  #linger: NodeJS.Timeout | undefined;
 
-  constructor(socket: Socket, gates: Gates) {
-    super({ decodeStrings: false });
+  /** @param http a server of `node:http` that does not listen, and gets the gate as its connection */
+  constructor(socket: Socket, gates: Gates, http: EventEmitter) {
+    super({ decodeStrings: false, read() {} }); // input is pushed as it comes
     this.#socket = socket;
     this.#gates = gates;
-    ({ remoteAddress: this.remoteAddress, remotePort: this.remotePort } = socket);
+    this.remoteAddress = socket.remoteAddress;
     gates.open.add(this);
     gates.waiting.add(this);
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
@@ -90,15 +91,9 @@ export class Gate extends Duplex {
     socket.on('error', () => {}); // it closes after it
     socket.on('close', () => this.destroy());
     this.on('error', () => {});
-  }
-
-  /** Begins to feed `node:http`, whose listeners must be there: each piece must be parsed before the next one. */
-  open(): void {
-    this.on('data', this.feed);
-    this.on('drain', () => {
-      this.#countUnsent();
-      this.feed();
-    });
+    this.on('drain', this.feed);
+    http.emit('connection', this);
+    this.on('data', this.feed); // behind the listener of `node:http`, which has then parsed the piece before
   }
 
   get bytesRead(): number {
@@ -128,7 +123,7 @@ export class Gate extends Duplex {
     this.#expectsContinue = expectations(request).length > 0;
     response.once('close', this.#finish);
     this.#isLast = false;
-    if (this.#isHere(request)) this.#continue(response);
+    if (this.#isHere()) this.#continue();
     else {
       // Both are needed: whoever reads by 'readable' does not resume.
       request.once('resume', this.#read);
@@ -136,20 +131,25 @@ export class Gate extends Duplex {
         if (event === 'readable' || event === 'data') process.nextTick(this.#read);
       });
     }
-    if (this.#gates.isDraining || !this.#isHere(request)) this.#setLast(true);
+    if (this.#gates.isDraining || !this.#isHere()) this.setLast(true);
   }
 
-  /** Makes the response in progress the last. A response that has begun stays what it is. */
-  drain(): void {
-    if (this.response) this.#setLast(true);
+  /** Decides whether the response in progress closes the connection. One that has begun stays what it is. */
+  setLast(isLast: boolean): void {
+    const { response } = this;
+    if (response === undefined || response.headersSent) return;
+    this.#isLast = isLast;
+    if (isLast) response.setHeader('Connection', CLOSE);
+    else if (response.getHeader('Connection') === CLOSE) response.removeHeader('Connection');
   }
 
   /** Lets the next piece of the input through, if there is one and it may be parsed. */
   readonly feed = (): void => {
     if (this.#isFeeding || this.#gates.isHeld) return;
     this.#isFeeding = true;
+    this.#countUnsent();
     let pieces = 0;
-    while (pieces < PIECES_PER_TURN && this.readableLength === 0) {
+    while (pieces < PIECES_PER_TURN) {
       const length = this.#pieceLength();
       if (length === 0) break;
       const input = this.#input;
@@ -160,10 +160,9 @@ export class Gate extends Duplex {
     }
     this.#isFeeding = false;
     if (pieces === PIECES_PER_TURN) setImmediate(this.feed);
-    const { response } = this;
-    if (response && this.#isLast && !this.#gates.isDraining && this.#isHere(response.req)) {
-      this.#continue(response);
-      this.#setLast(false);
+    if (this.#isLast && !this.#gates.isDraining && this.#isHere()) {
+      this.#continue();
+      this.setLast(false);
     }
     if (this.#socket.isPaused() && this.#input.length <= MOST_WAITING) this.#socket.resume();
   };
@@ -172,13 +171,10 @@ export class Gate extends Duplex {
   fail(fault: HttpError, bytes?: Buffer): void {
     if (this.#state === 'closing') return;
     this.#stop();
-    const { response } = this;
-    if (response?.writableEnded) return;
-    if (response === undefined) this.#gates.refuse(this, fault, bytes);
-    else if (this.#isRead) process.nextTick(this.#deliver, response, fault);
+    this.#fault = fault;
+    if (this.response === undefined) this.#gates.refuse(this, fault, bytes);
     // Until it reads the body, the listener may have begun what needs none.
-    else if (fault.code === 'request_timeout') this.#refuse(response, fault);
-    else this.#fault = fault;
+    else if (this.#isRead || fault.code === 'request_timeout') process.nextTick(this.#deliver);
   }
 
   /** Ends the server's side after `last`, then gives the client a moment to read and to close. */
@@ -194,18 +190,18 @@ export class Gate extends Duplex {
     if (this.#unsent > 0 && now - this.#unsentSince > limits.writeTimeout) this.destroy();
     const waited = now - this.#since;
     const { response } = this;
-    if (this.#state === 'answering') {
+    if (this.writableFinished) {
+      if (waited > limits.lingerTime) this.destroy();
+    } else if (response) {
       // Nobody waits for the rest of a body whose response was ended.
-      const isWaiting = !response?.req.complete && !response?.writableEnded;
+      const isWaiting = !response.req.complete && !response.writableEnded;
       if (isWaiting && waited > limits.requestTimeout) this.fail(lateRequest());
     } else if (Math.min(waited, now - stoppedAt) > limits.stopGrace) this.close();
-    else if (this.#state === 'reading' && waited > limits.headersTimeout) this.fail(lateRequest());
-    // Without a response: one that nobody asked for could be taken for that of the next request.
-    else if (waited > (this.#isNew ? limits.headersTimeout : limits.keepAliveTimeout)) this.close();
-  }
-
-  override _read(): void {
-    // Input is pushed as it comes, one piece at a time.
+    else if (this.#state === 'reading') {
+      if (waited > limits.headersTimeout) this.fail(lateRequest());
+      // Without a response: one that nobody asked for could be taken for that of the next request.
+    } else if (waited > (this.#isNew ? limits.headersTimeout : limits.keepAliveTimeout))
+      this.close();
   }
 
   override _write(chunk: Buffer | string, encoding: BufferEncoding, done: () => void): void {
@@ -216,8 +212,8 @@ export class Gate extends Duplex {
   /** `node:http`, too, ends the stream after the last response, and a listener can. */
   override _final(done: () => void): void {
     this.#stop();
+    this.#since = performance.now();
     this.#socket.end();
-    this.#linger = setTimeout(() => this.destroy(), this.#gates.limits.lingerTime).unref();
     done();
   }
 
@@ -226,7 +222,6 @@ export class Gate extends Duplex {
     if (this.#unsent > 0) this.#socket.resetAndDestroy();
     else this.#socket.destroy();
     this.#stop();
-    clearTimeout(this.#linger);
     this.#countUnsent();
     this.#gates.open.delete(this);
     this.#gates.waiting.delete(this);
@@ -249,81 +244,62 @@ export class Gate extends Duplex {
 
   readonly #endInput = (): void => {
     if (this.#state === 'closing') return; // a malformed body may still be answered
-    const { response } = this;
-    if (response === undefined) this.close();
-    else if (!this.#isHere(response.req)) this.fail(truncated());
+    if (this.response === undefined) this.close();
+    else if (!this.#isHere()) this.fail(malformedRequest());
     // As in Node.js, a client that ends its side waits for no further response.
-    else if (response.writableEnded) this.#stop();
+    else if (this.response.writableEnded) this.#stop();
     else this.destroy();
   };
 
   /** The length of the input that may be parsed now: at most to the end of the current request. */
   #pieceLength(): number {
-    if (this.#state === 'closing' || this.writableNeedDrain || this.#socket.destroyed) return 0;
-    if (this.#bodyLeft > 0) return Math.min(this.#bodyLeft, this.#input.length);
+    const isBlocked = this.readableLength > 0 || this.writableNeedDrain || this.#socket.destroyed;
+    if (isBlocked || this.#input.length === 0) return 0;
+    if (this.#bodyLeft > 0) return bodyLength(this.#input, this.#bodyLeft);
     if (this.response) return this.response.req.complete ? 0 : chunksLength(this.#input);
-    if (this.#state === 'idle') this.#beginReading();
+    // An empty line begins no request (RFC 9112, 2.2).
+    if (this.#state === 'idle' && this.#input.some((byte) => byte > CR)) {
+      this.#state = 'reading';
+      this.#since = performance.now();
+    }
     return headersLength(this.#input);
   }
 
-  #beginReading(): void {
-    // An empty line begins no request (RFC 9112, 2.2).
-    const begin = this.#input.findIndex((byte) => byte !== 13 && byte !== 10);
-    this.#input = begin < 0 ? NOTHING : this.#input.subarray(begin);
-    if (begin < 0) return;
-    this.#state = 'reading';
-    this.#since = performance.now();
-  }
-
   /** Whether the whole request has come. */
-  #isHere({ complete, headers }: IncomingMessage): boolean {
-    return (
-      complete ||
-      (headers['transfer-encoding'] === undefined && this.#input.length >= this.#bodyLeft)
-    );
+  #isHere(): boolean {
+    const { complete = true, headers = {} } = this.response?.req ?? {};
+    if (complete) return true;
+    return headers['transfer-encoding'] === undefined && this.#input.length >= this.#bodyLeft;
   }
 
   readonly #read = (): void => {
-    const { response } = this;
-    if (this.#isRead || response === undefined) return;
     this.#isRead = true;
-    this.#continue(response);
-    if (this.#fault) this.#deliver(response, this.#fault);
+    this.#continue();
+    this.#deliver();
   };
 
   /** Sends 100, once, to a client that expects it. Without it `node:http` would close the connection. */
-  #continue(response: ServerResponse): void {
-    if (this.#expectsContinue && !response.headersSent) response.writeContinue();
+  #continue(): void {
+    if (this.#expectsContinue && !this.response?.headersSent) this.response?.writeContinue();
     this.#expectsContinue = false;
   }
 
-  #setLast(isLast: boolean): void {
+  /** Makes reading the body fail, if it has a fault, or has the server respond for a listener that does not listen. */
+  readonly #deliver = (): void => {
     const { response } = this;
-    if (response === undefined || response.headersSent) return;
-    this.#isLast = isLast;
-    if (isLast) response.setHeader('Connection', CLOSE);
-    else if (response.getHeader('Connection') === CLOSE) response.removeHeader('Connection');
-  }
-
-  /** Makes reading the body fail, or responds for a listener that does not hear of it. */
-  readonly #deliver = (response: ServerResponse, fault: HttpError): void => {
-    if (response.writableEnded) return;
-    if (response.req.listenerCount('error') > 0) response.req.emit('error', fault);
-    else this.#refuse(response, fault);
+    if (this.#fault === undefined || response === undefined || response.writableEnded) return;
+    if (this.#isRead && response.req.listenerCount('error') > 0)
+      response.req.emit('error', this.#fault);
+    else if (response.headersSent) this.destroy();
+    else this.#gates.refuse(this, this.#fault);
+    this.#fault = undefined;
   };
 
-  #refuse(response: ServerResponse, fault: HttpError): void {
-    if (response.headersSent) this.destroy();
-    else this.#gates.refuse(this, fault);
-  }
-
   readonly #finish = (): void => {
-    const { response } = this;
+    const isLast = this.#isLast || this.#state === 'closing' || !this.#isHere();
     this.response = undefined;
     this.#countUnsent();
-    if (this.destroyed || this.writableEnded) return;
-    if (this.#isLast || this.#state === 'closing' || (response && !this.#isHere(response.req)))
-      return this.close();
+    if (isLast) return this.close();
     this.#state = 'idle';
     this.#since = performance.now();
     this.#gates.waiting.add(this);
@@ -351,16 +327,14 @@ export class Gate extends Duplex {
   }
 }
 
-/** The length of headers, or of what has come of them. */
+/** The length of headers, or of what has come of them. The beginning of an empty line waits for its end. */
 const headersLength = (input: Buffer): number => {
   const end = input.indexOf(EMPTY_LINE);
-  if (end >= 0) return end + EMPTY_LINE.length;
-  // The beginning of an empty line waits for its end, which may come in the next chunk.
-  const begun = [3, 2, 1].find((count) =>
-    input.subarray(-count).equals(EMPTY_LINE.subarray(0, count)),
-  );
-  return input.length - (begun ?? 0);
+  return end < 0 ? Math.max(0, input.length - 3) : end + EMPTY_LINE.length;
 };
 
-/** A part of a body in chunks that does not go beyond its end: the last chunk ends with an empty line, as headers do. */
+/** The length of a body of known length, or of what has come of it. */
+const bodyLength = (input: Buffer, left: number): number => Math.min(input.length, left);
+
+/** The length of a part of a body in chunks. After the last chunk such a body ends with an empty line, as headers do. */
 const chunksLength = headersLength;

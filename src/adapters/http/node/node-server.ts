@@ -45,15 +45,14 @@ export interface NodeServerOptions {
 const STOPPING_INTERVAL = 20;
 /** The longest time in which a stopping server accepts waiting connections, in milliseconds. */
 const ACCEPTING_TIME = 1_000;
-/** If only short turns of the event loop accepted nothing for this time, in milliseconds, no connection waits. */
-const QUIET_TIME = 5;
-const SHORT_TURN = 0.2;
+/** If so many turns of the event loop in a row accepted nothing, no connection waits. */
+const QUIET_TURNS = 100;
 
 /**
  * A listening server for any request listener. It keeps the limits of `SERVER_LIMITS`, takes one request at a time from
  * each connection, responds in the interface's Error shape where no listener can, survives what a listener throws or
  * rejects with, and stops without losing a response. `request.socket` is a stream over the client's socket, with its
- * `remoteAddress`, `remotePort` and `bytesRead`; `setTimeout` of it, of requests and of responses has no effect. There
+ * `remoteAddress` and `bytesRead`; `setTimeout` of it, of requests and of responses has no effect. There
  * is no TLS, no upgrade, no CONNECT and no Unix socket: put a proxy in front.
  */
 export class NodeServer {
@@ -104,7 +103,7 @@ export class NodeServer {
   /** From now on every response closes its connection, so that clients go elsewhere. New ones are still served. */
   drain(): void {
     this.#gates.isDraining = true;
-    for (const gate of this.#gates.open) gate.drain();
+    for (const gate of this.#gates.open) gate.setLast(true);
   }
 
   /**
@@ -138,15 +137,11 @@ export class NodeServer {
    */
   async #acceptAll(milliseconds: number): Promise<void> {
     this.#gates.isHeld = true;
-    const began = performance.now();
-    for (
-      let quietSince = began, now = began;
-      now - quietSince < QUIET_TIME && now - began < milliseconds;
-    ) {
-      const [accepted, before] = [this.#accepted, now];
+    const until = performance.now() + milliseconds;
+    for (let quiet = 0; quiet < QUIET_TURNS && performance.now() < until; quiet += 1) {
+      const accepted = this.#accepted;
       await nextTurn(); // Node accepts one connection a turn
-      now = performance.now();
-      if (this.#accepted > accepted || now - before > SHORT_TURN) quietSince = now;
+      if (this.#accepted > accepted) quiet = 0;
     }
     this.#gates.isHeld = false;
     for (const gate of this.#gates.open) gate.feed();
@@ -199,9 +194,7 @@ export class NodeServer {
       if (longest === undefined) return void socket.destroy();
       longest.destroy();
     }
-    const gate = new Gate(socket, this.#gates);
-    this.#http.emit('connection', gate);
-    gate.open();
+    void new Gate(socket, this.#gates, this.#http);
   }
 
   #begin(request: IncomingMessage, response: ServerResponse): void {

@@ -41,7 +41,7 @@ export function parserFault({ code }: ParserError): HttpError {
     return new HttpError('headers_too_large', ERRORS.headers_too_large.message);
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
     return new HttpError('payload_too_large', 'The chunk extensions of the body are too large.');
-  return malformed(ERRORS.malformed_request.message);
+  return malformedRequest();
 }
 
 /** The values of a header, named in lower case, in their order. `headers` of Node.js drops some of several. */
@@ -83,12 +83,10 @@ export const expectations = ({ headers, httpVersion }: IncomingMessage): string[
     ? []
     : headers.expect
         .toLowerCase()
-        .split(',')
-        .map((expectation) => expectation.trim())
+        .split(/[\s,]+/)
         .filter(Boolean);
 
-/** A client that ended its side before the body was whole. */
-export const truncated = (): HttpError => malformed(ERRORS.malformed_request.message);
+export const malformedRequest = (): HttpError => malformed(ERRORS.malformed_request.message);
 
 const malformed = (message: string): HttpError => new HttpError('malformed_request', message);
 
