@@ -9,7 +9,11 @@ import { randomNumbers } from './assault/random-numbers.mjs';
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { short: { type: 'boolean', default: false }, seed: { type: 'string' } },
+  options: {
+    short: { type: 'boolean', default: false },
+    seed: { type: 'string' },
+    listener: { type: 'string', default: 'gate' },
+  },
 });
 const [name = ''] = positionals;
 const module = new URL(`./assault/${name}.mjs`, import.meta.url);
@@ -37,6 +41,6 @@ function random(source) {
 }
 
 const { attack } = await import(module.href);
-const missing = await attack({ short: values.short, show, random });
+const missing = await attack({ short: values.short, listener: values.listener, show, random });
 if (missing !== undefined) console.log(`not run: ${missing}`);
 process.exitCode = broken.length > 0 ? 1 : 0;

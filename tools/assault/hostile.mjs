@@ -3,6 +3,7 @@
 // for /livez on a new connection every 50 ms. Then connections without end in a container of 256 MiB, and aborted ones
 // with a fifth of a CPU.
 import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -86,48 +87,64 @@ function* smugglingVectors(key) {
   }
 }
 
-export async function attack({ short, show }) {
+/** The programs that `--listener` names: the service, and the same on a plain server of node:http. */
+const SERVE = {
+  gate: [main, 'serve'],
+  plain: [fileURLToPath(new URL('./plain-service.mjs', import.meta.url))],
+};
+
+export async function attack({ short, listener, show }) {
+  const serve = SERVE[listener];
+  if (serve === undefined) return `--listener is gate or plain, not ${listener}`;
   if (!existsSync('/proc/self/schedstat')) return 'it reads the waits of a process from /proc';
-  await inFolder((folder) => attackIn(folder, { short, show }));
-  await attackContainer({ short, show });
+  await inFolder((folder) => attackIn(folder, { short, serve, show }));
+  await attackContainer({ short, serve, show });
   return undefined;
 }
 
-async function attackIn(folder, { short, show }) {
-  const store = `sqlite:${join(folder, 'animals.db')}`;
-  await using service = await startService(
-    { API_KEYS: KEYS.join(','), STORE_URL: store, WATCH_EVENT_LOOP: '1' },
-    { command: [process.execPath, '--expose-gc', '--import', watch, main, 'serve'] },
-  );
-  const { port } = service.url;
+async function attackIn(folder, { short, serve, show }) {
+  const settings = { API_KEYS: KEYS.join(','), STORE_URL: `sqlite:${join(folder, 'animals.db')}` };
+  const options = ['--expose-gc', '--max-old-space-size=1024', '--import', watch];
+  const start = () =>
+    startService(
+      { ...settings, WATCH_EVENT_LOOP: '1' },
+      { command: [process.execPath, ...options, ...serve] },
+    );
+  let service = await start();
   const request = async (key, target, init) => {
     const response = await fetch(`${service.url}${target}`, {
       ...init,
       headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
       signal: AbortSignal.timeout(10_000),
-    });
-    await response.arrayBuffer();
-    return response.status;
+    }).catch(() => undefined);
+    await response?.arrayBuffer();
+    return response?.status ?? 'none';
   };
   /** The longest stall since it was last asked for, and the memory. */
   const watched = () => service.ask('SIGUSR2', 'stall');
   /** Runs one attack with the prober beside it, judges what everybody else noticed, and closes the attack's sockets. */
   const round = async (name, run, memoryEach = 256) => {
     const { memory: before } = await watched();
-    using prober = fork(self, ['probe', port, 20_000, service.pid]);
-    await delay(200); // the prober has begun
-    const sockets = await run();
+    using prober = fork(self, ['probe', service.url.port, 20_000, service.pid]);
+    await once(prober, 'message'); // it probes
+    const sockets = await run(service.url.port);
     const { slowest, failed } = await stopped(prober);
-    const { stall, memory } = await watched();
-    destroyAll(sockets);
-    const each = Math.round((memory - before) / 1024 / Math.min(sockets.length, MOST_OPEN));
-    show(`${name}: what each adds, after garbage collection`, each, 'at most', memoryEach, ' KiB');
     const patience = short ? 5 : 1; // the short form may share its disk and its memory with others
     show(`${name}: slowest /livez`, Math.round(slowest), 'at most', 500 * patience, ' ms');
     show(`${name}: /livez that failed`, failed, 'equals', 0);
+    const last = await Promise.race([watched(), delay(20_000)]).catch(() => undefined);
+    show(`${name}: the service`, last ? 'works' : 'has ended or hangs', 'equals', 'works');
+    destroyAll(sockets);
+    if (last === undefined) {
+      await service.end('SIGKILL');
+      service = await start();
+      return;
+    }
+    const each = Math.round((last.memory - before) / 1024 / Math.min(sockets.length, MOST_OPEN));
+    show(`${name}: what each adds, after garbage collection`, each, 'at most', memoryEach, ' KiB');
     show(
       `${name}: longest stall of the event loop`,
-      Math.round(stall),
+      Math.round(last.stall),
       'at most',
       100 * patience,
       ' ms',
@@ -136,7 +153,7 @@ async function attackIn(folder, { short, show }) {
   await (await fetch(new URL('/openapi.json', service.url))).arrayBuffer(); // made when somebody first asks for it
   // 1,600 clients on this machine send 240 MB in an instant: on a busy one a bare net.Server needs 390 ms to read it.
   for (const count of short ? [400] : [400, 1_600]) {
-    await round(`${count} clients that pipeline and never read`, async () => {
+    await round(`${count} clients that pipeline and never read`, async (port) => {
       const sockets = await openAll(port, count, FLOOD);
       await delay(short ? 2_000 : 10_000);
       return sockets;
@@ -149,7 +166,7 @@ async function attackIn(folder, { short, show }) {
   const page = head('GET /v1/pets?limit=100', `Authorization: Bearer ${KEYS[0]}`);
   await round(
     '200 clients that ask for the longest page and never read',
-    async () => {
+    async (port) => {
       const sockets = await openAll(port, 200, page.repeat(10));
       await delay(1_000);
       const other = await request(KEYS[1], '/pets?limit=1');
@@ -158,7 +175,7 @@ async function attackIn(folder, { short, show }) {
     },
     PAGE + 256,
   );
-  await round('300 bodies of one key that come slowly', async () => {
+  await round('300 bodies of one key that come slowly', async (port) => {
     const sockets = await openAll(port, 300, post(KEYS[0], 'Content-Length: 2000'), true);
     const drip = setInterval(
       () => sockets.forEach((socket) => socket.writable && socket.write('{')),
@@ -174,7 +191,7 @@ async function attackIn(folder, { short, show }) {
     return sockets;
   });
 
-  await round('2,500 connections with headers that do not end', async () => {
+  await round('2,500 connections with headers that do not end', async (port) => {
     const sockets = await openAll(port, 2_500, 'GET / HTTP/1.1\r\nX: y');
     const drip = setInterval(
       () => sockets.forEach((socket) => socket.writable && socket.write('y')),
@@ -185,7 +202,7 @@ async function attackIn(folder, { short, show }) {
     return sockets;
   });
 
-  await round('2,500 idle connections after GET /livez', async () => {
+  await round('2,500 idle connections after GET /livez', async (port) => {
     const sockets = await openAll(port, 2_500, head('GET /livez'), true);
     await delay(short ? 1_000 : 5_000);
     return sockets;
@@ -200,14 +217,14 @@ async function attackIn(folder, { short, show }) {
       ),
     ),
   );
-  await round(`${long.length} headers that repeat a separator`, async () => {
+  await round(`${long.length} headers that repeat a separator`, async (port) => {
     const sockets = await openAll(port, long.length, (index) => long[index], true);
     await delay(2_000);
     return sockets;
   });
 
   const vectors = [...smugglingVectors(KEYS[0])];
-  await round(`${vectors.length} requests that hide another`, async () => {
+  await round(`${vectors.length} requests that hide another`, async (port) => {
     const sockets = await openAll(port, vectors.length, (index) => vectors[index], true);
     await delay(1_000);
     return sockets;
@@ -220,6 +237,7 @@ async function attackIn(folder, { short, show }) {
     target = next && new URL(next, service.url).href;
   }
   show('animals that came out of another request', smuggled, 'equals', 0);
+  await service.stop();
 }
 
 /** Resolves to what a process that was forked from this module has found. */
@@ -230,12 +248,12 @@ function stopped(child) {
 }
 
 /** Attacks a service in a container of 256 MiB that has a fifth of a CPU. */
-async function attackContainer({ short, show }) {
+async function attackContainer({ short, serve, show }) {
   const groups = controlGroups({ memory: 256 * 1024 ** 2, cpu: 0.2 });
   if (groups === undefined) return console.log('not run: 256 MiB and a fifth of a CPU: no control groups (version 1) can be made here'); // prettier-ignore
   const settings = { API_KEYS: KEYS[0], STORE_URL: 'memory:' };
   const service = await startService(settings, {
-    command: groups.command([process.execPath, main, 'serve']),
+    command: groups.command([process.execPath, ...serve]),
   });
   service.ignoreLog();
   const { port } = service.url;
@@ -247,6 +265,7 @@ async function attackContainer({ short, show }) {
     for (let index = 0; index < 100; index += 1) await fetch(`${service.url}/pets`, pets);
     const aborting = start('abort', port);
     const prober = start('probe', port, 2_000, service.pid);
+    await once(prober, 'message'); // it probes
     await delay(short ? 3_000 : 15_000);
     const { failed } = await stopped(prober);
     show(
@@ -258,12 +277,15 @@ async function attackContainer({ short, show }) {
     console.log(`        aborted connections: ${await stopped(aborting)}`);
     const sockets = await openAll(port, 1_950, FLOOD);
     await delay(short ? 4_000 : 20_000);
-    const { status } = await fetch(new URL('/livez', service.url)).catch(() => ({ status: 0 }));
+    const { status } = await fetch(new URL('/livez', service.url), {
+      signal: AbortSignal.timeout(10_000),
+    }).catch(() => ({ status: 0 }));
     show('256 MiB, 1,950 clients that pipeline and never read: /livez', status, 'equals', 200);
     destroyAll(sockets);
   } finally {
     for (const child of children) child.kill();
-    await service.stop();
+    await Promise.race([service.stop(), delay(10_000)]);
+    await service.end('SIGKILL');
     groups.remove();
   }
 }
@@ -307,6 +329,7 @@ if (process.argv[2] === 'probe') {
     socket.write(head('GET /livez', 'Connection: close'));
   };
   const probing = setInterval(probe, 50);
+  process.send('probes');
   const stop = async () => {
     clearInterval(probing);
     while (pending.size > 0) await delay(20);

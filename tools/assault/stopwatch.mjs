@@ -1,12 +1,17 @@
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
 
-/** How long the main threads of these processes waited for a processor, in milliseconds (Linux). */
-const waited = (pids) =>
-  pids.reduce(
-    (sum, pid) => sum + readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[1] / 1e6,
-    0,
-  );
+/** How long the main threads of these processes waited for a processor, in milliseconds (Linux). 0 if one has ended. */
+const waited = (pids) => {
+  try {
+    return pids.reduce(
+      (sum, pid) => sum + readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[1] / 1e6,
+      0,
+    );
+  } catch {
+    return 0;
+  }
+};
 
 /**
  * Starts to measure. The function that it returns gives the milliseconds since, without those in which one of the

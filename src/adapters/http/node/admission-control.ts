@@ -66,6 +66,11 @@ export class AdmissionControl implements Admission {
     return this.#bounds.unsent.used;
   }
 
+  /** Call it for every accepted connection: while more come, most turns of the event loop go to accepting them. */
+  accepted(): void {
+    this.#bounds.scheduler.accepted();
+  }
+
   /** Adds bytes of a response that the client has not read; a negative number once it reads them or disconnects. */
   countUnsent(keyId: string, bytes: number): void {
     this.#bounds.unsent.add(keyId, bytes);

@@ -1,3 +1,6 @@
+/** While connections come, so many turns in a row accept one and start nothing. */
+const MOST_PASSED = 16;
+
 /**
  * Shares the event loop: starts at most `perTurn` tasks in a turn, round-robin over callers. So neither a flood nor a
  * greedy caller delays other callers, timers and health checks by more than a few milliseconds.
@@ -8,6 +11,8 @@ export class FairScheduler {
   readonly #queues = new Map<string, Array<() => void>>();
   #left: number;
   #usual = 1;
+  #hasAccepted = false;
+  #passed = 0;
 
   /** @param perTurn how many tasks start in one turn of the event loop, at a cost of 1 each */
   constructor(perTurn: number) {
@@ -40,7 +45,22 @@ export class FairScheduler {
     this.#usual += (cost - this.#usual) / 8;
   }
 
+  /**
+   * Call it for every accepted connection. Node.js accepts one a turn: if every turn were full, clients would wait for
+   * as many turns as there are connections before theirs ("200 clients that ask for the longest page").
+   */
+  accepted(): void {
+    this.#hasAccepted = true;
+  }
+
   readonly #begin = (): void => {
+    if (this.#hasAccepted && this.#passed < MOST_PASSED) {
+      this.#hasAccepted = false;
+      this.#passed += 1;
+      setImmediate(this.#begin);
+      return;
+    }
+    this.#passed = 0;
     this.#left = this.#perTurn;
     let started = 0;
     for (const [caller, queue] of this.#queues) {

@@ -63,8 +63,8 @@ export class NodeRequest implements HttpRequest {
 
   /** Lets a `NodeServer` count for the key what the client leaves unread of the response. */
   onAuthenticated({ keyId }: Principal): void {
-    const socket: unknown = this.#request.socket;
-    if (socket instanceof Gate) socket.keyId = keyId;
+    const gate: unknown = this.#request.socket;
+    if (gate instanceof Gate) gate.keyId = keyId;
   }
 
   header(name: string): string | undefined {

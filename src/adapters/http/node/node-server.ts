@@ -188,7 +188,8 @@ export class NodeServer {
    */
   #accept(socket: Socket): void {
     this.#accepted += 1;
-    const { limits, open, waiting } = this.#gates;
+    const { limits, open, waiting, admission } = this.#gates;
+    admission?.accepted();
     if (open.size >= limits.maxConnections) {
       const [longest = [...open].find((gate) => gate.pipelines)] = waiting;
       if (longest === undefined) return void socket.destroy();

@@ -12,6 +12,8 @@ import { AdmissionControl } from '../../../../src/adapters/http/node/index.js';
 import type { Authenticator } from '../../../../src/application/ports/authenticator.js';
 import { UnavailableError } from '../../../../src/domain/errors.js';
 import { until } from '../../../until.js';
+import { closeServers, echoTarget, head, listening } from './listening-server.js';
+import { RawConnection } from './raw-connection.js';
 import {
   HeldPetRepository,
   KEY,
@@ -179,6 +181,7 @@ describe('The places for requests', () => {
 });
 
 describe('The turns of requests', () => {
+  afterEach(closeServers);
   afterEach(() => mock.restoreAll());
   keepAlive();
 
@@ -242,6 +245,48 @@ describe('The turns of requests', () => {
     expect(take.mock.callCount()).to.equal(PER_TURN + 1);
     for (const call of pets.calls) call.resolve();
     await Promise.all(others);
+  });
+
+  it('are passed on while connections come, so that those are accepted, but at most 16 in a row', async () => {
+    const turns = new FairScheduler(1);
+    void turns.takeTurn('a');
+    let started = 0;
+    const passed: number[] = [];
+    for (let count = 0; count < 2; count += 1)
+      void turns.takeTurn('a')?.then(() => {
+        started += 1;
+      });
+    for (let before = 0, turn = 0; started < 2; turn += 1) {
+      turns.accepted();
+      await settled();
+      if (started > before) passed.push(turn);
+      before = started;
+    }
+    expect(passed).to.deep.equal([16, 33]);
+  });
+
+  it('start together what came together, and alone what came alone', async () => {
+    const turns = new FairScheduler(8);
+    const waits: boolean[] = [];
+    for (const together of [1, 2, 1]) {
+      let waiting = turns.takeTurn('a');
+      while (waiting === undefined) waiting = turns.takeTurn('a'); // the budget is spent
+      if (together === 2) waiting = turns.takeTurn('a');
+      await waiting;
+      waits.push(turns.takeTurn('a') !== undefined);
+      await settled();
+      await settled();
+    }
+    expect(waits).to.deep.equal([false, true, false]);
+  });
+
+  it('are passed on by a server that accepts connections', async () => {
+    const admission = new AdmissionControl();
+    const accepted = mock.method(admission, 'accepted');
+    const { port } = await listening(echoTarget, { admission });
+    for (let count = 0; count < 2; count += 1)
+      await (await RawConnection.open(port, head('GET /'))).responses(1);
+    expect(accepted.mock.callCount()).to.equal(2);
   });
 
   it('are not overtaken: while something waits, everything does, and then nothing', async () => {
