@@ -25,7 +25,7 @@ export class FairScheduler {
    * next turn, and only after it ran out: light load needs no callback in every turn.
    */
   takeTurn(caller: string): Promise<void> | undefined {
-    if (this.#left >= 1 && this.#queues.size === 0) {
+    if (this.#left >= 1) {
       this.#left -= this.#usual;
       return undefined;
     }

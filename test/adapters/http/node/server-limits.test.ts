@@ -189,6 +189,7 @@ describe('The limits of the listening server', () => {
         if (received >= enough) connection.socket.pause();
       });
       const response = await held.nth(0);
+      response.writeHead(200, { 'Content-Length': 5 * part.length }); // nothing small between the parts
       response.write(part);
       await delay(1); // Node.js writes at once what a listener writes in one turn
       // The operating system holds less than a part, so a further one is always on its way.
