@@ -53,7 +53,13 @@ export type {
   PetRange,
   PetRepository,
 } from './application/ports/pet-repository.js';
-export type { CompleteStore, OpenOptions, Store, StoreFactory } from './application/ports/store.js';
+export type {
+  CompleteStore,
+  OpenMode,
+  OpenOptions,
+  Store,
+  StoreFactory,
+} from './application/ports/store.js';
 export {
   AnimalStoreError,
   IdempotencyConflictError,

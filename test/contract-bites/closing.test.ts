@@ -186,6 +186,6 @@ describe('A run of a contract ends, because nothing is left open, where', functi
       ['--input-type=module', '--eval', program],
       { timeout: 20_000 },
     );
-    expect(stdout).to.equal('failed,failed,failed\n');
+    expect(stdout).to.equal('failed,failed,failed,failed\n');
   });
 });

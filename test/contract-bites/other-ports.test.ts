@@ -7,6 +7,7 @@ import type {
   CatalogueTransfer,
   PetClaim,
 } from '../../src/application/ports/catalogue-transfer.js';
+import { UnavailableError } from '../../src/domain/errors.js';
 import type { Pet } from '../../src/domain/pet.js';
 import {
   apiKeyRepositoryContract,
@@ -240,7 +241,14 @@ storeBites<CatalogueTransferCase>(catalogueTransferContract, 'transfer', {
 });
 
 type FactoryFault =
-  'creates it always' | 'creates it, then rejects' | 'rejects always' | 'opens another';
+  | 'creates it always'
+  | 'creates it, then rejects'
+  | 'rejects always'
+  | 'writes always'
+  | 'refuses reads'
+  | 'opens another';
+
+const refuse = async () => Promise.reject(new UnavailableError('opened to read'));
 
 /** A place for one store in memory, whose handles close alone. */
 const openFactory = (fault?: FactoryFault) => async (): Promise<StoreFactorySubject> => {
@@ -248,14 +256,17 @@ const openFactory = (fault?: FactoryFault) => async (): Promise<StoreFactorySubj
   let exists = false;
   return {
     isShared: true,
-    async open({ mustExist } = {}) {
-      const isMissing = mustExist && (!exists || fault === 'rejects always');
+    async open({ mode = 'create' } = {}) {
+      const isMissing = mode !== 'create' && (!exists || fault === 'rejects always');
       exists ||= !isMissing || fault === 'creates it, then rejects';
       if (isMissing && fault !== 'creates it always') throw new Error('no store is here');
-      return {
-        pets: fault === 'opens another' ? openMemoryStore().pets : pets,
-        close: async () => {},
+      const isReading = mode === 'read' || mode === 'snapshot';
+      const opened = {
+        ...(fault === 'opens another' ? openMemoryStore().pets : pets),
+        ...(isReading && fault !== 'writes always' && { add: refuse }),
+        ...(isReading && fault === 'refuses reads' && { list: refuse }),
       };
+      return { pets: opened, close: async () => {} };
     },
     dispose: close,
   };
@@ -267,6 +278,10 @@ const brokenFactories: Bites<StoreFactoryCase, FactoryFault> = {
     'creates it, then rejects',
   ],
   'opens a store that must exist once it holds an animal': 'rejects always',
+  'refuses writes with service_unavailable in an existing store that is only read, and reads on': [
+    'writes always',
+    'refuses reads',
+  ],
   'opens one store for two handles at once': 'opens another',
 };
 

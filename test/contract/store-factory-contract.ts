@@ -9,9 +9,9 @@ import {
   type IdOf,
   type Subject,
 } from './contract.js';
-import { rejectionOf } from './rejection.js';
+import { rejectionOf, rejectsWithCode } from './rejection.js';
 import { settleAll } from './run-contract.js';
-import { samplePet } from './samples.js';
+import { claimed, samplePet } from './samples.js';
 
 /** A place, such as a URL, where no store exists yet. */
 export interface StoreFactorySubject extends Subject {
@@ -21,12 +21,15 @@ export interface StoreFactorySubject extends Subject {
   readonly isShared?: boolean | undefined;
 }
 
+/** The modes in which no store is created. */
+const EXISTING = ['existing', 'read', 'snapshot'] as const;
+
 const promises = promisesOf<ContractCase<StoreFactorySubject>['run']>();
 
 const OPENING = promises({
   async 'rejects where a store must exist and none does, and creates none'({ open }) {
-    for (let time = 1; time <= 2; time += 1) {
-      const opening = open({ mustExist: true });
+    for (const mode of [...EXISTING, ...EXISTING]) {
+      const opening = open({ mode });
       await opening.then((store) => store.close()).catch(() => {});
       const error = await rejectionOf(opening);
       assert.ok(
@@ -39,9 +42,28 @@ const OPENING = promises({
     const created = await open();
     const { pet } = await created.pets.add(samplePet());
     await created.close();
-    const existing = await open({ mustExist: true });
-    assert.deepEqual(await existing.pets.findById(pet.id), pet);
-    await existing.close();
+    for (const mode of EXISTING) {
+      const existing = await open({ mode });
+      assert.deepEqual(await existing.pets.findById(pet.id), pet, mode);
+      await existing.close();
+    }
+  },
+  async 'refuses writes with service_unavailable in an existing store that is only read, and reads on'({
+    open,
+  }) {
+    const created = await open();
+    const { pet } = await created.pets.add(samplePet());
+    await created.close();
+    for (const mode of ['read', 'snapshot'] as const) {
+      const reader = await open({ mode });
+      for (const call of [{}, claimed()])
+        await rejectsWithCode(reader.pets.add(samplePet(), call), 'service_unavailable', mode);
+      assert.deepEqual(await reader.pets.list({ limit: 5 }), [pet], mode);
+      await reader.close();
+    }
+    const again = await open();
+    assert.deepEqual(await again.pets.list({ limit: 5 }), [pet], 'what is stored afterwards');
+    await again.close();
   },
 });
 

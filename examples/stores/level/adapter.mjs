@@ -4,15 +4,13 @@ import { LevelPetRepository } from './level-pet-repository.mjs';
 export const adapter = ({ add, TOKENS }) => {
   add(TOKENS.storeFactory, {
     scheme: 'level',
-    async open(url, { mustExist = false } = {}) {
+    async open(url, { mode = 'create' } = {}) {
       const folder = url.slice('level:'.length);
-      const pets = await LevelPetRepository.open(folder, { createIfMissing: !mustExist }).catch(
-        (error) => {
-          throw new Error(`${folder} cannot be opened: ${(error.cause ?? error).message}`, {
-            cause: error,
-          });
-        },
-      );
+      const pets = await LevelPetRepository.open(folder, { mode }).catch((error) => {
+        throw new Error(`${folder} cannot be opened: ${(error.cause ?? error).message}`, {
+          cause: error,
+        });
+      });
       return {
         pets,
         location: folder,

@@ -29,16 +29,18 @@ export class LevelPetRepository {
   #byStatus;
   #claims;
   #lapses;
+  #isReading;
   #lastId = 0n;
   #lastWrite = Promise.resolve();
   #closing;
 
   /** @throws {Error} of LevelDB: the folder cannot be used */
-  static async open(folder, options) {
+  static async open(folder, { mode = 'create' } = {}) {
     const repository = new LevelPetRepository();
-    const db = new ClassicLevel(folder, options);
+    const db = new ClassicLevel(folder, { createIfMissing: mode === 'create' });
     await db.open();
     repository.#db = db;
+    repository.#isReading = mode === 'read' || mode === 'snapshot';
     repository.#pets = db.sublevel('pets');
     repository.#byStatus = db.sublevel('by-status');
     repository.#claims = db.sublevel('claims', { valueEncoding: 'json' });
@@ -51,6 +53,7 @@ export class LevelPetRepository {
   async add({ name, categoryId, status }, { claim, now = new Date(), signal } = {}) {
     const pet = { name, categoryId, status };
     const kept = claim && { ...claim, now: now.getTime(), keepUntil: claim.keepUntil.getTime() };
+    if (this.#isReading) throw new UnavailableError('adding an animal: the store is only read');
     return this.#ask('adding an animal', signal, () =>
       // One after the other: ids ascend in the order in which animals become visible, and the second of two equal
       // claims finds the first.

@@ -8,11 +8,11 @@ export const adapter = ({ add, TOKENS }) => {
   add(TOKENS.storeFactory, {
     scheme: ['postgres', 'postgresql'],
     isShared: true,
-    async open(url, { mustExist = false } = {}) {
+    async open(url, { mode = 'create' } = {}) {
       const { hostname, pathname } = new URL(url); // without user and password
       const location = `PostgreSQL at ${decodeURIComponent(hostname)}${pathname}`;
-      const pets = new PostgresPetRepository(url, { mayCreate: !mustExist });
-      if (mustExist) {
+      const pets = new PostgresPetRepository(url, { mode });
+      if (mode !== 'create') {
         // A server that is away may come back: that is said when it is used.
         const fault = await pets.check().catch((error) => error);
         if (NO_STORE.has(fault?.cause?.code)) {

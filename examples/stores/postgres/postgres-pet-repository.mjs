@@ -34,12 +34,14 @@ function unlessAborted(signal, work) {
 export class PostgresPetRepository {
   #pool;
   #mayCreate;
+  #isReading;
   #ready;
   #closing;
 
   /** Opens nothing yet: a database that is away now may be there when it is used. */
-  constructor(connectionString, { mayCreate = true } = {}) {
-    this.#mayCreate = mayCreate;
+  constructor(connectionString, { mode = 'create' } = {}) {
+    this.#mayCreate = mode === 'create';
+    this.#isReading = mode === 'read' || mode === 'snapshot';
     this.#pool = new pg.Pool({ connectionString, connectionTimeoutMillis: 3000 });
     this.#pool.on('error', () => {}); // of an idle connection: the pool makes another one
   }
@@ -53,7 +55,7 @@ export class PostgresPetRepository {
       now: now.getTime(),
       keepUntil: claim.keepUntil.getTime(),
     };
-    return this.#use('adding an animal', signal, (client) =>
+    return this.#write('adding an animal', signal, (client) =>
       kept ? this.#addOnce(client, fields, values, kept) : this.#insert(client, values),
     );
   }
@@ -115,7 +117,7 @@ export class PostgresPetRepository {
   /** Locks the row, so that no other change comes between the look at its status and this one. */
   #change(doing, id, from, { signal } = {}, work) {
     const allowed = new Set(from);
-    return this.#use(doing, signal, (client) =>
+    return this.#write(doing, signal, (client) =>
       inTransaction(client, async () => {
         const { rows } = await client.query('SELECT * FROM pets WHERE id = $1 FOR UPDATE', [id]);
         if (rows.length === 0) return undefined;
@@ -132,6 +134,12 @@ export class PostgresPetRepository {
 
   close() {
     return (this.#closing ??= this.#pool.end());
+  }
+
+  async #write(doing, signal, work) {
+    signal?.throwIfAborted();
+    if (this.#isReading) throw new UnavailableError(`${doing}: the store is only read`);
+    return this.#use(doing, signal, work);
   }
 
   /** Has `work` done on a connection. Lets out only errors of the animal store and the signal's reason. */

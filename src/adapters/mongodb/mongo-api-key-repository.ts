@@ -22,7 +22,7 @@ export function mongoApiKeys(connection: MongoConnection): ApiKeyRepository {
     async add(apiKey, { signal } = {}) {
       const { id: _id, ...fields } = structuredClone(apiKey);
       const document = { _id, ...fields, operation: new ObjectId() };
-      return connection.run('adding an API key', { signal }, async (options) => {
+      return connection.write('adding an API key', { signal }, async (options) => {
         const { operation } = await insertOrFind(apiKeys, document, options);
         return document.operation.equals(operation);
       });
@@ -44,7 +44,7 @@ export function mongoApiKeys(connection: MongoConnection): ApiKeyRepository {
 
     async revoke(id, at, { signal } = {}) {
       const revokedAt = new Date(at);
-      return connection.run('revoking an API key', { signal }, async (options) => {
+      return connection.write('revoking an API key', { signal }, async (options) => {
         // `$min` keeps the earliest instant, so repeating it changes nothing.
         const found = await apiKeys.findOneAndUpdate(
           { _id: { $eq: id } },

@@ -60,7 +60,7 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
       }),
 
     markUnfinished: (isUnfinished, call) =>
-      connection.run('marking a copy', { ...call, timeout }, async (options) => {
+      connection.write('marking a copy', { ...call, timeout }, async (options) => {
         await marks.updateOne(
           { _id: 'copy' },
           { $set: { isUnfinished } },
@@ -69,13 +69,13 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
       }),
 
     reserveIds: (last, call) =>
-      connection.run('reserving ids', { ...call, timeout }, (options) =>
+      connection.write('reserving ids', { ...call, timeout }, (options) =>
         inserts.reserve(last, options),
       ),
 
     writePets(given, call) {
       const copies = given.map((pet) => savedPet(pet.id, pet));
-      return connection.run('writing animals', { ...call, timeout }, async (options) => {
+      return connection.write('writing animals', { ...call, timeout }, async (options) => {
         if (copies.length === 0) return;
         const ids = copies.map(({ id }) => id);
         const stored = await findPets(ids, options);
@@ -123,7 +123,7 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
 
     writeClaims(given, call) {
       const copies = given.map((claim) => ({ ...claim, keepUntil: new Date(claim.keepUntil) }));
-      return connection.run('writing claims', { ...call, timeout }, async (options) => {
+      return connection.write('writing claims', { ...call, timeout }, async (options) => {
         if (copies.length === 0) return;
         const ids = copies.map(({ petId }) => petId);
         const stored = await findPets(ids, options);

@@ -10,7 +10,13 @@ import {
   type TopologyDescription,
 } from 'mongodb';
 import type { Call } from '../../application/animal-store.js';
-import { notices, type OpenOptions } from '../../application/ports/store.js';
+import {
+  isReading,
+  notices,
+  requireWriting,
+  type OpenMode,
+  type OpenOptions,
+} from '../../application/ports/store.js';
 import { UnavailableError, isError } from '../../domain/errors.js';
 import { UnfitCollectionError, createIndexes, refuseUnfit } from './database-schema.js';
 import { isLasting, isNetworkError } from './mongo-errors.js';
@@ -64,8 +70,7 @@ export class MongoConnection {
   #closed: Promise<void> | undefined;
   /** Set while the driver can reach no server to write to: the reason, and since when. */
   #away: { readonly cause: unknown; readonly since: number } | undefined;
-  /** Whether missing collections and indexes are created. */
-  readonly #creates: boolean;
+  readonly #mode: OpenMode;
   /** Set while a collection cannot hold a store. */
   #refusal: UnfitCollectionError | undefined;
   #prepared = Promise.resolve();
@@ -73,7 +78,7 @@ export class MongoConnection {
   constructor(
     client: MongoClient,
     database: string,
-    { timeout = 5000, readOnly, mustExist, onNotice }: MongoStoreOptions,
+    { timeout = 5000, mode = 'create', onNotice }: MongoStoreOptions,
   ) {
     this.#client = client;
     this.#timeout = timeout;
@@ -91,8 +96,8 @@ export class MongoConnection {
       readConcern: new ReadConcern('majority'),
       writeConcern: { w: 'majority', journal: true, wtimeoutMS: SILENCE_LIMIT },
     });
-    this.#creates = !mustExist;
-    if (!readOnly) this.prepare();
+    this.#mode = mode;
+    if (!isReading(mode)) this.prepare();
   }
 
   /**
@@ -137,6 +142,14 @@ export class MongoConnection {
       if (this.#refusal) throw new UnavailableError(doing, { cause: this.#refusal });
       return attempt(options);
     });
+  }
+
+  /** Runs a call that writes. */
+  async write<Result>(...given: Parameters<typeof this.run<Result>>): Promise<Result> {
+    const [doing, { signal }] = given;
+    signal?.throwIfAborted();
+    requireWriting(this.#mode, doing);
+    return this.run(...given);
   }
 
   #run<Result>(
@@ -216,7 +229,7 @@ export class MongoConnection {
         return await this.#run('preparing the database', preparing, async (options) => {
           await refuseUnfit(this.#database, options);
           this.#refusal = undefined;
-          if (this.#creates) await createIndexes(this.#database, this.#notice, options);
+          if (this.#mode === 'create') await createIndexes(this.#database, this.#notice, options);
         });
       } catch (error) {
         if (error instanceof UnfitCollectionError) this.#refusal = error;

@@ -27,7 +27,7 @@ export function mongoChanges(connection: MongoConnection): PetChanges {
     const [operation, allowed] = [new ObjectId(), new Set(from)];
     /** The change before, in the document that an earlier attempt may have replaced. */
     let expected: ObjectId | null | undefined;
-    return connection.run(doing, { signal }, async (options) => {
+    return connection.write(doing, { signal }, async (options) => {
       const found = await pets.findOne({ _id: { $eq: id } }, options);
       const last = found?.change ?? null;
       if (found && operation.equals(last)) return found;

@@ -90,7 +90,7 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
       const attempt = claim
         ? addOnce(pet, claim, new Date(now), operation)
         : addNew(pet, operation);
-      return connection.run('adding an animal', { signal }, attempt);
+      return connection.write('adding an animal', { signal }, attempt);
     },
 
     findById: (id, { signal } = {}) =>

@@ -18,12 +18,12 @@ export class MongoStoreError extends Error {
  * `animal-store`. Also resolves while no server can be reached: calls then reject with `UnavailableError` until one is.
  * Missing collections and indexes are created in the background. Whatever the URL says, the store writes and reads
  * with majority concern, on the primary.
- * @throws {MongoStoreError} the URL is not such a connection string; or, with `mustExist` or `readOnly`, the server was
+ * @throws {MongoStoreError} the URL is not such a connection string; or, unless `mode` is `create`, the server was
  * reached, and the database has no collection `pets`.
  */
 export async function openMongoStore(
   url: string,
-  options: MongoStoreOptions = {},
+  { mode = 'create', ...options }: MongoStoreOptions = {},
 ): Promise<CompleteStore> {
   const fault = await mongoUrlFault(url);
   if (fault !== undefined) throw new MongoStoreError(`The URL ${fault}.`);
@@ -33,8 +33,8 @@ export async function openMongoStore(
     ? `mongodb+srv://${srvHost}`
     : `mongodb://${hosts.map(String).sort().join(',')}`;
   const location = `${servers}/${database}`;
-  const connection = new MongoConnection(client, database, options);
-  if ((options.mustExist || options.readOnly) && !(await connection.mayHoldStore())) {
+  const connection = new MongoConnection(client, database, { mode, ...options });
+  if (mode !== 'create' && !(await connection.mayHoldStore())) {
     await connection.close();
     throw new MongoStoreError(`${location} holds no animal store: name the database of one.`);
   }

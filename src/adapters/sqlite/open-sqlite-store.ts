@@ -1,6 +1,12 @@
 import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { notices, type CompleteStore, type OpenOptions } from '../../application/ports/store.js';
+import {
+  isReading,
+  notices,
+  type CompleteStore,
+  type OpenMode,
+  type OpenOptions,
+} from '../../application/ports/store.js';
 import { isFull, retryWhileBusy } from './busy.js';
 import { checkContent, openUnchanged, undoUnfinishedWrite } from './open-unchanged.js';
 import { APPLICATION_ID, requireUpgraded, upgradeSchema } from './schema.js';
@@ -28,15 +34,16 @@ import {
  */
 export async function openSqliteStore(
   path: string,
-  options: OpenOptions = {},
+  { mode = 'create', onNotice }: OpenOptions = {},
 ): Promise<CompleteStore> {
+  const notice = notices({ onNotice });
   if (path.startsWith('sqlite:'))
     throw new StoreFileError(path, 'is a URL: give the path in it alone');
   let file = resolve(path);
-  const onLongWait = (): void => notices(options)(`waiting: another process has locked ${file}`);
+  const onLongWait = (): void => notice(`waiting: another process has locked ${file}`);
   try {
-    file = await findOrCreateFile(file, mustExist(options));
-    const open = (): CompleteStore => openFile(file, onLongWait, options);
+    file = await findOrCreateFile(file, mode !== 'create');
+    const open = (): CompleteStore => openFile(file, mode, onLongWait, notice);
     return await retryWhileBusy('opening the store', { onLongWait }, open);
   } catch (error) {
     const advice = `make sure that it is a sound store and can be written, or ${OTHER_FILE}`;
@@ -44,24 +51,25 @@ export async function openSqliteStore(
   }
 }
 
-const mustExist = (options: OpenOptions): boolean =>
-  options.readOnly === true || options.mustExist === true;
-
 /** The log grows as long as another connection reads an old state. Then it is cut to this many bytes. */
 const LOG_SIZE = 16 * 2 ** 20;
 
-function openFile(file: string, onLongWait: () => void, options: OpenOptions): CompleteStore {
-  const { readOnly = false, snapshot = false } = options;
-  const isNew = isEmpty(file, mustExist(options));
-  if (!readOnly) requireWritable(file);
-  if (!isNew && !readOnly) undoUnfinishedWrite(file);
+function openFile(
+  file: string,
+  mode: OpenMode,
+  onLongWait: () => void,
+  notice: ReturnType<typeof notices>,
+): CompleteStore {
+  const isNew = isEmpty(file, mode !== 'create');
+  if (!isReading(mode)) requireWritable(file);
+  if (!isNew && !isReading(mode)) undoUnfinishedWrite(file);
   if (!isNew) checkContent(file);
-  const database = readOnly ? openUnchanged(file) : new DatabaseSync(file, { timeout: 0 });
+  const database = isReading(mode) ? openUnchanged(file) : new DatabaseSync(file, { timeout: 0 });
   try {
-    if (readOnly) {
+    if (isReading(mode)) {
       database.exec('PRAGMA query_only = ON');
       requireUpgraded(database, file);
-      if (snapshot) database.exec('BEGIN'); // until the store is closed
+      if (mode === 'snapshot') database.exec('BEGIN'); // until the store is closed
     } else {
       // One page, written at once. Without a journal file, a crash leaves nothing that has to be rolled back.
       if (isNew)
@@ -70,10 +78,10 @@ function openFile(file: string, onLongWait: () => void, options: OpenOptions): C
         'PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL; PRAGMA trusted_schema = OFF',
       );
       database.exec(`PRAGMA journal_size_limit = ${LOG_SIZE}`);
-      upgradeSchema(database, file, notices(options));
+      upgradeSchema(database, file, notice);
       if (!isNew) tidy(database);
     }
-    const connection = new SqliteConnection(database, file, { readOnly, onLongWait });
+    const connection = new SqliteConnection(database, file, { mode, onLongWait });
     return {
       pets: sqlitePets(connection),
       apiKeys: sqliteApiKeys(connection),

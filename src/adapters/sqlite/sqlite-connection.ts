@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import type { Call } from '../../application/animal-store.js';
+import { requireWriting, type OpenMode } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { retryWhileBusy } from './busy.js';
 import { GroupCommit } from './group-commit.js';
@@ -25,15 +26,15 @@ export class SqliteConnection {
   readonly #onLongWait: () => void;
   readonly #writes: GroupCommit;
   readonly #findMoved: () => string | undefined;
-  readonly #readOnly: boolean;
+  readonly #mode: OpenMode;
   #closed: Promise<void> | undefined;
 
   constructor(
     database: DatabaseSync,
     file: string,
-    { readOnly, onLongWait }: { readonly readOnly: boolean; readonly onLongWait: () => void },
+    { mode, onLongWait }: { readonly mode: OpenMode; readonly onLongWait: () => void },
   ) {
-    this.#readOnly = readOnly;
+    this.#mode = mode;
     this.#database = database;
     this.#onLongWait = onLongWait;
     this.#findMoved = watchPlaces(file, `${file}-wal`);
@@ -61,7 +62,7 @@ export class SqliteConnection {
     signal?.throwIfAborted();
     this.#requireOpen(doing);
     // Before it begins: SQLite would end the transaction of a snapshot.
-    if (this.#readOnly) throw new UnavailableError(doing, { cause: new Error('opened to read') });
+    requireWriting(this.#mode, doing);
     return this.#writes.submit(doing, signal, run);
   }
 

@@ -1,5 +1,6 @@
 // For programs that compile with neither an esnext library nor the types of Node.js.
 /// <reference lib="esnext.disposable" preserve="true" />
+import { UnavailableError } from '../../domain/errors.js';
 import type { Call } from '../animal-store.js';
 import type { ApiKeyRepository } from './api-key-repository.js';
 import type { CatalogueTransfer } from './catalogue-transfer.js';
@@ -51,20 +52,17 @@ export interface StoreFactory {
   open(url: string, options?: OpenOptions): Promise<Store>;
 }
 
+/**
+ * What may become of a store that is opened: `create` makes or upgrades one, `existing` fails where none exists, `read`
+ * also leaves the store as it is. `snapshot` is `read` where all reads show one moment, while others write, if the store
+ * can: SQLite does; MongoDB shows each animal as it is when it is read.
+ */
+export type OpenMode = 'create' | 'existing' | 'read' | 'snapshot';
+
 /** How a store is opened. */
 export interface OpenOptions {
-  /** Fail instead of creating a store that does not exist. Default: false. */
-  readonly mustExist?: boolean | undefined;
-  /**
-   * Fail instead of creating or upgrading anything, whatever `mustExist` says: opening and reading leave the store as it
-   * is, and calls that write may reject. Default: false.
-   */
-  readonly readOnly?: boolean | undefined;
-  /**
-   * With `readOnly`: all reads show one moment, while others write, if the store can. SQLite does; MongoDB shows each
-   * animal as it is when it is read. Default: false.
-   */
-  readonly snapshot?: boolean | undefined;
+  /** With `read` and `snapshot`, a call that writes rejects with `UnavailableError` before it begins. Default: `create`. */
+  readonly mode?: OpenMode | undefined;
   /**
    * Called with one line for each thing that an operator should know while the store is open, and with how much it
    * matters (default `warn`). What it throws is dropped: see `notices`.
@@ -82,3 +80,11 @@ export const notices =
       // A listener must not end what it only hears of.
     }
   };
+
+/** Whether a store that was opened in this mode must not be changed. */
+export const isReading = (mode: OpenMode): boolean => mode === 'read' || mode === 'snapshot';
+
+/** @throws {UnavailableError} the store was opened to read, so `doing` must not begin. */
+export function requireWriting(mode: OpenMode, doing: string): void {
+  if (isReading(mode)) throw new UnavailableError(doing, { cause: new Error('opened to read') });
+}

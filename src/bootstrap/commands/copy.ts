@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { copyCatalogue } from '../../application/copy-catalogue.js';
-import type { OpenOptions, Store } from '../../application/ports/store.js';
+import type { OpenMode, Store } from '../../application/ports/store.js';
 import * as cli from './command-line.js';
-import { READING, withProgress } from './with-store.js';
+import { withProgress } from './with-store.js';
 import { TOKENS } from '../service/wiring.js';
 
 interface Options {
@@ -41,15 +41,15 @@ async function copy(
   const decorated = await container.getAsync(TOKENS.openOptions);
   const clock = await container.getAsync(TOKENS.clock);
   const opened: Store[] = [];
-  const open = async (option: string, url: string, how: OpenOptions): Promise<Store> => {
+  const open = async (option: string, url: string, mode: OpenMode): Promise<Store> => {
     const onNotice = (line: string): void => cli.note(io, `${option}: ${line}`);
-    const opening = { onNotice, ...decorated, ...how, factories, name: option };
+    const opening = { onNotice, ...decorated, mode, factories, name: option };
     opened.unshift(await openStore(url, opening));
     return opened[0] as Store;
   };
   try {
-    const source = await open('--from', from, READING);
-    const target = await open('--to', to, {});
+    const source = await open('--from', from, 'read');
+    const target = await open('--to', to, 'create');
     if (source.location === target.location)
       throw new cli.UsageError('--from and --to name the same store.');
     let done = 0;

@@ -9,7 +9,7 @@ import type { Pet } from '../../domain/pet.js';
 import { stringify } from '../../exact-json.js';
 import * as cli from './command-line.js';
 import { COLUMNS, csvLine, formatOption, isCsv } from './pet-file.js';
-import { READING, withProgress, withStore } from './with-store.js';
+import { withProgress, withStore } from './with-store.js';
 import { TOKENS } from '../service/wiring.js';
 
 interface Options {
@@ -43,8 +43,7 @@ async function exportFile(
     inCsv ? csvLine(COLUMNS.map((field) => pet[field])) : `${stringify(pet)}\n`;
   if (!toOutput && (await lstat(file).catch(() => undefined)))
     throw new cli.UsageError(`${file} exists: choose another name, or - for standard output.`);
-  const how = { ...READING, snapshot: true };
-  await withStore(commands, how, async ({ location: from }, container) => {
+  await withStore(commands, 'snapshot', async ({ location: from }, container) => {
     const pets = await container.getAsync(TOKENS.petRepository);
     let exported = 0;
     async function* texts(): AsyncGenerator<string> {

@@ -125,7 +125,7 @@ async function importFile(
   if (faults > 0) throw new Error(`Lines that are not valid: ${faults}. Nothing was stored.`);
   if (dryRun)
     return printResult(`Valid animals: ${report.added}. Nothing was stored.\n  from ${file}\n`);
-  await withStore(commands, {}, async ({ transfer, location }, container) => {
+  await withStore(commands, 'create', async ({ transfer, location }, container) => {
     const pets = await container.getAsync(TOKENS.petRepository);
     const clock = await container.getAsync(TOKENS.clock);
     if (keepIds && (await transfer?.survey({ signal }))?.pets !== 0)

@@ -3,7 +3,7 @@ import { fstatSync } from 'node:fs';
 import type { ManagedApiKey, ManagedApiKeys } from '../../application/manage-api-keys.js';
 import { SCOPES, isScope, type Scope } from '../../application/ports/authenticator.js';
 import type { Clock } from '../../application/ports/clock.js';
-import type { OpenOptions, Store } from '../../application/ports/store.js';
+import type { OpenMode, Store } from '../../application/ports/store.js';
 import { duration, listOf, refuse } from '../service/setting-values.js';
 import {
   JSON_OPTION,
@@ -15,7 +15,7 @@ import {
   resultText,
   type Commands,
 } from './command-line.js';
-import { READING, withStore } from './with-store.js';
+import { withStore } from './with-store.js';
 import { TOKENS } from '../service/wiring.js';
 
 interface Options {
@@ -53,7 +53,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     )
     .option(...JSON_OPTION)
     .action(({ name, scope, expires, json }: Options) =>
-      withKeys(commands, {}, async (managed, { location }, clock) => {
+      withKeys(commands, 'create', async (managed, { location }, clock) => {
         const now = clock.now().getTime();
         const expiresAt = expires === undefined ? undefined : new Date(now + expires);
         const { key, record } = await managed.issue({ name, scopes: scope, expiresAt });
@@ -75,7 +75,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
   )
     .option(...JSON_OPTION)
     .action(({ json }: Options) =>
-      withKeys(commands, READING, async (managed) => {
+      withKeys(commands, 'read', async (managed) => {
         const all = await managed.list();
         await print(
           io.stdout,
@@ -93,7 +93,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
       duration(0, DAYS),
     )
     .action((id: string, { after }: Options) =>
-      withKeys(commands, { mustExist: true }, async (managed) => {
+      withKeys(commands, 'existing', async (managed) => {
         const key = await managed.revoke(id, { after });
         // The id is not repeated: it may be a key, given by mistake.
         if (key === undefined) throw new Error('No API key has this id.');
@@ -133,7 +133,7 @@ const leadsNowhere = ({ fd, isTTY }: Commands['io']['stdout']): boolean =>
 
 async function withKeys(
   commands: Commands,
-  how: OpenOptions,
+  mode: OpenMode,
   use: (managed: ManagedApiKeys, store: Store, clock: Clock) => Promise<void>,
 ): Promise<void> {
   const work: Parameters<typeof withStore>[2] = async (store, container) => {
@@ -141,7 +141,7 @@ async function withKeys(
     if (managed === undefined) throw new UsageError('This store keeps no API keys. Use API_KEYS.');
     await use(managed, store, await container.getAsync(TOKENS.clock));
   };
-  await withStore(commands, how, work, how.mustExist ? [] : ['KEY_ENVIRONMENT']);
+  await withStore(commands, mode, work, mode === 'create' ? ['KEY_ENVIRONMENT'] : []);
 }
 
 /** When a key expires or is revoked, whichever is first. */

@@ -1,26 +1,22 @@
 import type { Container } from 'inversify';
-import type { OpenOptions, Store } from '../../application/ports/store.js';
+import type { OpenMode, Store } from '../../application/ports/store.js';
 import { UsageError, note, type Commands, type HostProcess } from './command-line.js';
 import { TOKENS, type Adapter } from '../service/wiring.js';
 
-/** How commands open a store that they only read. */
-export const READING: OpenOptions = { mustExist: true, readOnly: true };
-
 /**
  * Opens the store of `STORE_URL` for a command, and closes it afterwards.
- * @param how `mustExist` for commands on what is there, because a mistyped `STORE_URL` must not create a store;
- * `READING` for those that only read
+ * @param mode `existing` for commands on what is there, because a mistyped `STORE_URL` must not create a store
  * @param more settings that the command uses beside those of the store. It ignores faults in others
  */
 export async function withStore<T>(
   { io, adapters }: Commands,
-  how: OpenOptions,
+  mode: OpenMode,
   use: (store: Store, container: Container) => Promise<T>,
   more: readonly string[] = [],
 ): Promise<T> {
   const { configure } = await import('../service/container.js');
   const opening: Adapter = ({ replace }) =>
-    replace(TOKENS.openOptions, { ...how, onNotice: (line) => note(io, line) });
+    replace(TOKENS.openOptions, { mode, onNotice: (line) => note(io, line) });
   // The adapters come later: they may decorate how the store is opened.
   const container = await configure(
     io.env,

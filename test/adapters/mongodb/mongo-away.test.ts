@@ -51,7 +51,7 @@ describe('A MongoDB store that hears again and again that its database is away',
     Object.assign(client, { db: () => ({}), connect: () => new Promise(() => {}) });
     const connection = new MongoConnection(client as MongoClient, 'db', {
       timeout: 200,
-      readOnly: true,
+      mode: 'read',
     });
     const lose = (reason: string): void => {
       const servers = new Map([
@@ -100,7 +100,7 @@ describeOnMongo('A MongoDB store whose database is away', (server) => {
   // A store that may be new is tested through the whole service.
   it('opens also if it must exist, says why it is unavailable, and serves once the database is there', async () => {
     await proxy.close();
-    const store = await openMongoStore(uri, { timeout: 2000, mustExist: true });
+    const store = await openMongoStore(uri, { timeout: 2000, mode: 'existing' });
     expect(await unavailable(store.check())).to.match(/^connect ECONNREFUSED /);
     await proxy.open();
     await untilReady(store);

@@ -41,7 +41,7 @@ const NO_ANIMAL: Readonly<Record<string, AnyDocument>> = {
 };
 
 /** Ways to open a store that create none. */
-const READING = [{ mustExist: true }, { readOnly: true }, { readOnly: true, mustExist: false }];
+const READING = ['existing', 'read', 'snapshot'] as const;
 
 describeOnMongo('The collections of a MongoDB store', (server) => {
   let database: string;
@@ -189,8 +189,8 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
 
   it('are not made by a store that must exist, or is only read: it is refused in one line, and keeps no connection', async () => {
     const proxy = await new MongoProxy(server).open();
-    for (const options of READING) {
-      const error = await rejection(openMongoStore(uriOf(server, database, proxy), options));
+    for (const mode of READING) {
+      const error = await rejection(openMongoStore(uriOf(server, database, proxy), { mode }));
       expect(error).to.be.instanceOf(MongoStoreError);
       expect(String(error)).to.match(
         /\/animals-[^\n]+ holds no animal store: name the database of one\.$/,
@@ -204,8 +204,8 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     await db.createCollection('pets');
     const notices: string[] = [];
     const onNotice = (line: string): void => void notices.push(line);
-    for (const options of READING) {
-      const store = await openMongoStore(uriOf(server, database), { ...options, onNotice });
+    for (const mode of READING) {
+      const store = await openMongoStore(uriOf(server, database), { mode, onNotice });
       expect(await store.apiKeys.list()).to.deep.equal([]);
       await store.close();
     }

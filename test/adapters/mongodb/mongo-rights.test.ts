@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { MongoClient, MongoServerError, type Document } from 'mongodb';
 import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
-import type { CompleteStore } from '../../../src/application/ports/store.js';
+import type { CompleteStore, OpenMode } from '../../../src/application/ports/store.js';
 import { codeAt, read } from '../../docs/code-blocks.js';
 import { inShell } from '../../docs/in-shell.js';
 import type { Mongod } from './mongod.js';
@@ -93,12 +93,12 @@ describeOnOwnServers('The rights that the page about MongoDB gives the service',
   /** Opens a store as the page's URL does: the login is to the database that it names. Resolves to its notices. */
   async function using(
     use: (store: CompleteStore) => Promise<void>,
-    mustExist = false,
+    mode?: OpenMode,
   ): Promise<readonly string[]> {
     const notices: string[] = [];
     const uri = server.uri(DATABASE, `${USER.user}:${USER.pwd}@`);
     const store = await openMongoStore(uri, {
-      mustExist,
+      mode,
       onNotice: (line) => void notices.push(line),
     });
     try {
@@ -125,8 +125,8 @@ describeOnOwnServers('The rights that the page about MongoDB gives the service',
   it(`are enough with ${SOURCE_OF_COPY.join(' and ')} alone for the source of a copy`, async () => {
     expect(SOURCE_OF_COPY).to.have.length(2);
     await grant(SOURCE_OF_COPY);
-    expect(await using(copyFrom, true)).to.deep.equal([]);
-    const adding = using(async ({ pets }) => void (await pets.add(rex)), true);
+    expect(await using(copyFrom, 'existing')).to.deep.equal([]);
+    const adding = using(async ({ pets }) => void (await pets.add(rex)), 'existing');
     const error = await adding.catch((caught: Error) => caught.cause);
     expect(error).to.be.instanceOf(MongoServerError).and.have.property('code', 13);
   });

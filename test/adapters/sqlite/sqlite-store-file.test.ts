@@ -176,7 +176,7 @@ describe('openSqliteStore', () => {
       await link(file, other);
       for (const name of [file, other])
         await expectRefused(name, /has more than one hard link: remove/);
-      await (await openSqliteStore(file, { readOnly: true })).close();
+      await (await openSqliteStore(file, { mode: 'read' })).close();
       await rm(other);
       await (await openSqliteStore(file)).close();
     });
@@ -208,8 +208,8 @@ describe('openSqliteStore', () => {
       await copyAsCrashed(file, crashed);
       await writeFile(crashed, await readFile(backup));
       const problem = /is not the file that .+-wal belongs to: remove that log, or put its own/;
-      for (const options of [{}, { readOnly: true }, { mustExist: true }])
-        await expectRefused(crashed, problem, options);
+      for (const mode of ['create', 'read', 'existing'] as const)
+        await expectRefused(crashed, problem, { mode });
       await expectStoreFileError(backUpSqliteStore(crashed, join(folder, 'new.db')), problem);
       await rm(`${crashed}-wal`);
       expect(await (await testStore(crashed)).pets.list({ limit: 5 })).to.have.length(1);
@@ -218,7 +218,7 @@ describe('openSqliteStore', () => {
     it('an empty file beside a log, or where a store must exist', async () => {
       const { file } = testFile();
       await writeFile(file, '');
-      await expectRefused(file, /is empty: name the file of a store/, { mustExist: true });
+      await expectRefused(file, /is empty: name the file of a store/, { mode: 'existing' });
       await makeLog(file);
       await expectRefused(file, /is empty, but .+-wal exists: restore a backup/);
     });
@@ -268,28 +268,28 @@ describe('openSqliteStore', () => {
       async () => {},
       'none/a.db',
       /does not exist: name/,
-      { mustExist: true },
+      { mode: 'existing' },
     ],
     [
       'a store that is only read',
       async () => {},
       'none/a.db',
       /does not exist: name/,
-      { readOnly: true },
+      { mode: 'read' },
     ],
     [
-      'a store that is only read and need not exist',
+      'a store of which a snapshot is read',
       async () => {},
       'none/a.db',
       /does not exist: name/,
-      { readOnly: true, mustExist: false },
+      { mode: 'snapshot' },
     ],
     [
       'a store in an empty file that is only read',
       (file: string) => writeFile(file, ''),
       'a.db',
       /is empty: name/,
-      { readOnly: true, mustExist: false },
+      { mode: 'snapshot' },
     ],
   ] as const) {
     it(`refuses to create ${what}, and creates no folder`, async () => {
@@ -320,7 +320,7 @@ describe('openSqliteStore', () => {
     );
     expect(await readdir(folder)).to.deep.equal([basename(file)]);
     await chmod(folder, 0o555); // as on a medium that cannot be written
-    const reading = () => inProcess(file, script, { unprivileged: true, readOnly: true });
+    const reading = () => inProcess(file, script, { unprivileged: true, mode: 'read' });
     expect(await reading()).to.match(/^Rex 0\n/);
     for (const path of [folder, file]) await chmod(path, 0o755);
     const other = await testStore(file);
@@ -333,7 +333,7 @@ describe('openSqliteStore', () => {
   it('names the true reason when it may not look into the folder of a store', async () => {
     const { file } = testFile();
     await makeStore(file);
-    for (const options of [{ mustExist: true }, {}]) {
+    for (const options of [{ mode: 'existing' }, {}]) {
       const refused = inProcess(file, '', { unprivileged: true, ...options });
       expect(await refused).to.match(/StoreFileError: .+ cannot be used \(EACCES/);
     }
@@ -354,7 +354,7 @@ describe('openSqliteStore', () => {
       const state = async (): Promise<string> =>
         (await Promise.all([readFile(file), readFile(`${file}-wal`).catch(() => 'none')])).join();
       const before = await state();
-      const store = await openSqliteStore(file, { readOnly: true });
+      const store = await openSqliteStore(file, { mode: 'read' });
       expect((await store.pets.findById(1n))?.name, file).to.equal('Rex 0');
       expect(String(await unavailable(store.pets.add(rex)))).to.equal('Error: opened to read');
       await store.close();
@@ -363,7 +363,7 @@ describe('openSqliteStore', () => {
     }
     const left = (await readdir(folder)).filter((name) => name !== 'crashed.db-shm');
     expect(left).to.deep.equal(names);
-    const reader = await testStore(used, { readOnly: true });
+    const reader = await testStore(used, { mode: 'read' });
     await reader.check();
     const { pet } = await other.pets.add(rex);
     expect(await reader.pets.findById(pet.id), 'what others add meanwhile').to.deep.equal(pet);
@@ -372,7 +372,7 @@ describe('openSqliteStore', () => {
   it('shows the same moment after it refused writes, if it was opened as a snapshot', async () => {
     const { pets, file } = await testStore();
     const { pet } = await pets.add(rex);
-    const reader = await testStore(file, { readOnly: true, snapshot: true });
+    const reader = await testStore(file, { mode: 'snapshot' });
     const read = async () => [await reader.pets.list({ limit: 5 }), await reader.transfer.survey()];
     const before = await read();
     await pets.add(rex);
@@ -448,7 +448,7 @@ describe('openSqliteStore', () => {
         dieWriting(left);
         const before = await stateOf(folder);
         for (const reading of [
-          openSqliteStore(left, { readOnly: true }),
+          openSqliteStore(left, { mode: 'read' }),
           backUpSqliteStore(left, join(folder, 'new.db')),
         ])
           await expectStoreFileError(reading, /was left by a program that died in a write: start/);
@@ -487,7 +487,7 @@ describe('openSqliteStore', () => {
     for (const [index, name] of [':memory:', 'file:a?mode=memory', 'a b%20#c?d.db'].entries()) {
       await makeStore(join(folder, name));
       await symlink(name, join(folder, `${index}`));
-      const { location, pets } = await testStore(join(folder, `${index}`), { mustExist: true });
+      const { location, pets } = await testStore(join(folder, `${index}`), { mode: 'existing' });
       expect(location).to.equal(join(folder, name));
       expect(await pets.list({ limit: 5 }), name).to.have.length(1);
     }

@@ -112,7 +112,7 @@ describe('openSqliteStore of an older version', () => {
       if (running) old.exec('UPDATE pets SET category_id = 8 WHERE id = 1');
       else old.close();
       const before = await stateOf(folder);
-      const reading = openSqliteStore(file, { readOnly: true });
+      const reading = openSqliteStore(file, { mode: 'read' });
       await expectStoreFileError(
         reading,
         /has schema version 1, and reading does not upgrade it: use the/,

@@ -222,11 +222,11 @@ describe('The command line', () => {
     for (const line of ['keys list', 'copy --from old: --to new:'])
       await runLine(line, SHELF, [
         ...shelves.map(({ module }) => module),
-        ({ decorate }) => decorate(TOKENS.openOptions, (open) => ({ ...open, snapshot: true })),
+        ({ decorate }) => decorate(TOKENS.openOptions, (open) => ({ ...open, timeout: 7 })),
       ]);
-    for (const { opened } of shelves) expect(opened[0]).to.include({ snapshot: true });
+    for (const { opened } of shelves) expect(opened[0]).to.include({ timeout: 7 });
     for (const { opened } of shelves) expect(opened[0]?.onNotice).to.be.a('function');
-    expect(shelves[0]?.opened[0]).to.include({ mustExist: true, readOnly: true });
+    expect(shelves[0]?.opened[0]).to.include({ mode: 'read' });
   });
 
   it('names the faults that only adapters and stores find together with all others', async () => {

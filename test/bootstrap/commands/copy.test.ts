@@ -97,7 +97,7 @@ describe('copy', () => {
     const [from, to] = shelves();
     const io = new TestIo({ STORE_URL: 'nonsense' });
     expect(await run(LINE.split(' '), io.io, [from.module, to.module])).to.equal(0);
-    expect([from.opened[0]?.mustExist, to.opened[0]?.mustExist]).to.deep.equal([true, undefined]);
+    expect([from.opened[0]?.mode, to.opened[0]?.mode]).to.deep.equal(['read', 'create']);
     to.opened[0]?.onNotice?.('made the collection pets');
     expect(io.err).to.match(/^--to: made the collection pets$/m);
   });

@@ -162,10 +162,10 @@ describe('The commands for keys', () => {
 
   it('open an existing store only, unless they issue a key, and close it when they fail, too', async () => {
     for (const line of ['issue --name a', 'list', 'revoke nosuchid']) await keys(line);
-    expect(shelf.opened.map((options) => options?.mustExist)).to.deep.equal([
-      undefined,
-      true,
-      true,
+    expect(shelf.opened.map((options) => options?.mode)).to.deep.equal([
+      'create',
+      'read',
+      'existing',
     ]);
     expect(shelf.closed).to.equal(3);
   });

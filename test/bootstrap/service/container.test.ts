@@ -89,7 +89,7 @@ describe('The container', () => {
         expect(store.location).to.equal(location);
         await store.close();
       }
-      const missing = openStore(`sqlite:${file}.none`, { mustExist: true });
+      const missing = openStore(`sqlite:${file}.none`, { mode: 'existing' });
       expect(await rejectionOf(missing)).to.be.instanceOf(StoreFileError);
     });
 
@@ -103,8 +103,8 @@ describe('The container', () => {
         },
       });
       const factories = [memoryStoreFactory, shelf('first'), shelf('last')];
-      await openStore('board:x', { factories, name: '--to', readOnly: true });
-      expect(opened).to.deep.equal([['last', 'board:x', { readOnly: true }]]);
+      await openStore('board:x', { factories, name: '--to', mode: 'read' });
+      expect(opened).to.deep.equal([['last', 'board:x', { mode: 'read' }]]);
     });
 
     it('refuses a URL that is not valid, by the name given', async () => {
