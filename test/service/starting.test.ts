@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { execFile, spawnSync } from 'node:child_process';
-import { chmod, readdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { nodeVersionFault } from '../../src/bootstrap/service/node-version.js';
@@ -125,6 +125,32 @@ describe('The program', () => {
   const isPrivate =
     spawnSync(process.execPath, [MAIN, '--version'], { cwd: '/', ...as }).status !== 0;
   const reason = isPrivate ? ' (pending: only root may read this clone)' : '';
+  (isPrivate ? it.skip : it)(
+    `names the user and the path where it may not write${reason}`,
+    async () => {
+      const folder = temporaryFolder();
+      const url = `sqlite:${join(folder, 'animals.db')}`;
+      await runLine('keys issue --name till', { STORE_URL: url });
+      await chmod(join(folder, 'animals.db'), 0o666);
+      await chmod(folder, 0o755);
+      const user = as.uid ?? process.getuid?.();
+      for (const [command, store] of [
+        [`backup ${folder}/none/b.db`, url],
+        ['keys issue --name till', `sqlite:${folder}/none/animals.db`],
+      ] as const) {
+        await mkdir(join(folder, 'none'), { recursive: true, mode: 0o500 });
+        if (as.uid === undefined) await chmod(join(folder, 'none'), 0o500);
+        const options = { cwd: '/', env: { STORE_URL: store }, ...as };
+        const { stderr } = await run(
+          process.execPath,
+          [MAIN, ...command.split(' ')],
+          options,
+        ).catch((error) => error);
+        expect(stderr, command).to.include(`${folder}/none/`).and.include(`, as the user ${user}`);
+      }
+    },
+  );
+
   (isPrivate ? it.skip : it)(
     `lists keys without write access to the file of the store${reason}`,
     async () => {

@@ -1,4 +1,6 @@
-import type { DatabaseSync } from 'node:sqlite';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { PetClaim } from '../../application/ports/catalogue-transfer.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
@@ -160,7 +162,10 @@ export function requireUpgraded(database: DatabaseSync, file: string): void {
   );
 }
 
-/** Creates the schema, or upgrades an older one after a notice, in one transaction. Close the database if it throws. */
+/**
+ * Creates the schema, or upgrades an older one in one transaction: after a notice that names a copy of the file, in a new
+ * folder beside it. A failed upgrade leaves no copy. Close the database if it throws.
+ */
 export function upgradeSchema(
   database: DatabaseSync,
   file: string,
@@ -170,11 +175,29 @@ export function upgradeSchema(
   database.exec('BEGIN IMMEDIATE');
   // Read again under the lock: another process may have been faster.
   const version = schemaVersion(database, file);
-  if (version > 0 && version < SCHEMA_VERSION) {
-    const warning =
-      'older versions of the program cannot open it any more, only a backup leads back';
-    onNotice(`upgrading ${file} from schema version ${version} to ${SCHEMA_VERSION}: ${warning}`);
+  let folder: string | undefined;
+  try {
+    if (version > 0 && version < SCHEMA_VERSION) {
+      folder = mkdtempSync(`${file}.version-${version}-`);
+      const copy = join(folder, basename(file));
+      copyTo(copy, file, version);
+      const warning = `older programs cannot open it any more. A copy for them is ${copy}`;
+      onNotice(`upgrading ${file} from schema version ${version} to ${SCHEMA_VERSION}: ${warning}`);
+    }
+    for (const migration of MIGRATIONS.slice(version)) database.exec(migration);
+    database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
+  } catch (error) {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    throw error;
   }
-  for (const migration of MIGRATIONS.slice(version)) database.exec(migration);
-  database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
+}
+
+/** Copies a store, of which the caller holds the lock, to a new file on the disk, for this user alone. */
+function copyTo(copy: string, file: string, version: number): void {
+  using database = new DatabaseSync(file); // the one with the lock is in a transaction, which cannot copy
+  database.prepare('VACUUM INTO ?').run(copy);
+  chmodSync(copy, 0o600);
+  // A commit syncs the file, which VACUUM INTO of older SQLites does not. Node.js's permission model refuses fsync.
+  using copied = new DatabaseSync(copy);
+  copied.exec(`PRAGMA synchronous = EXTRA; PRAGMA user_version = ${version}`);
 }

@@ -39,7 +39,9 @@ export function storeFileError(
   if (isBusy(cause) || !isError(cause)) return error;
   // `permission`: refused by Node.js's permission model.
   if (!['errcode', 'syscall', 'permission'].some((property) => property in cause)) return error;
-  return new StoreFileError(file, problem(cause.message), { cause });
+  const isDenied = 'code' in cause && cause.code === 'EACCES';
+  const user = isDenied ? `, as the user ${process.getuid?.()}` : '';
+  return new StoreFileError(file, problem(cause.message + user), { cause });
 }
 
 export const OTHER_FILE = 'name another file for the store';

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
+import { restoreSqliteStore } from '../../../src/adapters/sqlite/sqlite-backup.js';
 import { SCHEMA_VERSION, upgradeSchema } from '../../../src/adapters/sqlite/schema.js';
 import {
   OLD_KEYS,
@@ -89,6 +91,36 @@ describe('openSqliteStore of an older version', () => {
     await expectStoreFileError(openSqliteStore(file), /cannot be used \(malformed JSON\)/);
     expect(await stateOf(folder)).to.deep.equal(before);
     expect(await readdir(folder)).to.deep.equal(['animals.db']);
+  });
+
+  it('keeps a copy of the file beside it, with all that was committed, which restore takes, and says where', async () => {
+    const { folder, file } = testFile();
+    makeOldStore(file, 2);
+    const old = new DatabaseSync(file);
+    old.exec('PRAGMA journal_mode = WAL; UPDATE pets SET category_id = 8 WHERE id = 1'); // in the log only
+    const notices: string[] = [];
+    const store = await openSqliteStore(file, { onNotice: (line) => void notices.push(line) });
+    old.close();
+    await store.pets.add(rex);
+    await store.close();
+    const [copied = ''] = (await readdir(folder)).filter((name) => name.includes('version-2'));
+    const copy = join(folder, copied, 'animals.db');
+    expect(notices).to.have.length(1);
+    expect(notices[0])
+      .to.include('from schema version 2')
+      .and.include(`A copy for them is ${copy}`);
+    expect(versionOf(copy)).to.equal(2);
+    expect(queried(copy, 'SELECT category_id FROM pets WHERE id = 1')).to.equal(8);
+    for (const [path, mode] of [
+      [join(folder, copied), 0o700],
+      [copy, 0o600],
+    ] as const)
+      expect((await stat(path)).mode & 0o777, path).to.equal(mode);
+    await restoreSqliteStore(file, copy);
+    expect(versionOf(file)).to.equal(2);
+    await (await openSqliteStore(file)).close(); // a second upgrade needs a place of its own
+    expect((await readdir(folder)).filter((name) => name.includes('version-2'))).to.have.length(2);
+    expect(versionOf(copy)).to.equal(2);
   });
 
   it('says that it upgrades before it does, not that it creates, and goes on if the listener fails', async () => {
