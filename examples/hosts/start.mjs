@@ -1,5 +1,5 @@
 // Starts the animal store in one of these hosts, with animals in memory. In the host's folder, with the packed package:
-//   npm ci && npm install --no-save ../../../animal-store-0.2.0.tgz
+//   npm ci && npm install --no-save ../../../animal-store-0.3.0.tgz
 //   API_KEY=a-key-of-your-own npm start [-- FILE]
 // FILE is one of the folder's examples without its extension. Default: app. PORT defaults to 8080.
 import { once } from 'node:events';

@@ -2,7 +2,7 @@
 const OLDEST = '22.16.0';
 
 /** The version of this package: that of package.json, as a constant, so that the service can be bundled. */
-export const VERSION = '0.2.0';
+export const VERSION = '0.3.0';
 
 /** The supported versions of Node.js: those of package.json. */
 const SUPPORTED = '^22.22.2 || ^24.14.1 || >=26';
