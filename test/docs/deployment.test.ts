@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import type * as DocsFiles from '../../src/adapters/http/node/docs-files.js';
 import { VERSION } from '../../src/bootstrap/service/node-version.js';
 import { readSettings } from '../../src/bootstrap/service/settings.js';
+import { parse } from 'yaml';
 import { Child, cleanUp, startedService, temporaryFolder } from '../service/running-service.js';
 import { ROOT, read } from './code-blocks.js';
 import { PATH, needing } from './needing.js';
@@ -143,11 +144,12 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
     const settings = readSettings(settingsIn(instruction('ENV')));
     expect(settings.storeUrl).to.match(new RegExp(`^sqlite:${instruction('VOLUME')}/`));
     expect(instruction('EXPOSE')).to.equal(String(settings.port));
+    expect(read('Dockerfile')).to.include(`image.version="${VERSION}"`);
   });
 
   it('have an image with all that the service reads when it starts', async () => {
     for (const copy of instructions('COPY')) {
-      const [, from = '', to = ''] = /^--from=build \/app\/(\S+) \.\/(\S*)$/.exec(copy) ?? [];
+      const [, from = '', to = ''] = /^--from=build \/app\/(\S+).* \.\/(\S*)$/.exec(copy) ?? [];
       if (from.includes('/')) cpSync(join(ROOT, from), join(folder, to), { recursive: true });
       else if (from === 'package.json') cpSync(join(ROOT, from), join(folder, from));
     }
@@ -156,6 +158,23 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
     expect(await readDocsFiles()).to.have.length.greaterThan(1);
     rmSync(join(folder, 'build/src/exact-json.js'));
     await rejects(readDocsFiles(), { code: 'ENOENT' });
+  });
+
+  it('let the engine keep only so much of the log, and need no key to look or stop', () => {
+    for (const file of COMPOSE) {
+      const { services } = parse(read(file), { merge: true }) as {
+        services: Record<string, { logging?: { options?: Record<string, string> } }>;
+      };
+      for (const [name, { logging }] of Object.entries(services))
+        if (name !== 'initiate')
+          expect(logging?.options, `${file}: ${name}`).to.include.keys('max-size', 'max-file');
+      expect(read(file)).to.not.match(/\$\{\w+:?\?/);
+    }
+    for (const file of ['.gitignore', '.dockerignore'])
+      expect(
+        lines(file).some((line) => /^(\*\*\/)?\.env$/.test(line)),
+        file,
+      ).to.equal(true);
   });
 
   it('give a container as long as stopping may take', () => {
@@ -191,7 +210,9 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
     ]);
     expect(text).to.include(`containerPort: ${instruction('EXPOSE')} `);
     expect(text).to.include(`runAsUser: ${instruction('USER')} `);
-    expect(text).to.include(`image: animal-store:${VERSION} `);
+    const [, built = ''] =
+      /docker build --tag (\S+) /.exec(read('docs/operations/deploy.md')) ?? [];
+    expect(text).to.include(`image: ${built} `);
     expect(text.match(/--from-literal=\w+/g)).to.deep.equal([
       '--from-literal=STORE_URL',
       '--from-literal=API_KEYS',
