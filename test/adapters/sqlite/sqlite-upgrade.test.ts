@@ -103,7 +103,7 @@ describe('openSqliteStore of an older version', () => {
     old.close();
     await store.pets.add(rex);
     await store.close();
-    const [copied = ''] = (await readdir(folder)).filter((name) => name.includes('version-2'));
+    const copied = (await readdir(folder)).find((name) => name.includes('version-2')) ?? '';
     const copy = join(folder, copied, 'animals.db');
     expect(notices).to.have.length(1);
     expect(notices[0])
