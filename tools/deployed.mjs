@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const PARTS = ['units'];
+const PARTS = ['manifests', 'pm2', 'units', 'docker'];
 
 const root = fileURLToPath(new URL('..', import.meta.url)).slice(0, -1);
 const PATH = [process.env.CHECKERS, process.env.PATH, '/usr/sbin', '/sbin'].filter(Boolean);

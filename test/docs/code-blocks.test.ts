@@ -19,13 +19,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
     'listens to everybody; scripts and settings are there',
   'docs/operations/deploy.md > In one line > 2':
     'names folders of a machine; test/service/permissions does the same',
-  'docs/operations/deploy.md > With systemd > 1': 'makes a user and needs systemd',
-  'docs/operations/deploy.md > With systemd > 2':
-    'the same; test/service/keys issues keys beside a service',
-  'docs/operations/deploy.md > In a container > 1':
-    'needs a container engine; deployment.test issues a key in the image',
   'docs/operations/deploy.md > In a container > 3': 'needs a cluster; the manifests are checked',
-  'docs/operations/deploy.md > All the cores > 1': 'needs systemd; the units are checked',
   'docs/operations/litestream.md > Set it up > 1': 'needs Litestream, which no package brings',
   'docs/operations/litestream.md > Set it up > 2': 'needs Litestream, which no package brings',
   'docs/operations/litestream.md > Restoring > 1': 'needs Litestream, which no package brings',

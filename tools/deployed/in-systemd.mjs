@@ -8,7 +8,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { codeAt } from '../../build/test/docs/code-blocks.js';
 
-const PAGE = 'docs/operations/deploy.md';
 const STORE = '/var/lib/animal-store/animal-store.db';
 const RESTARTS = 5;
 
@@ -16,7 +15,7 @@ const shell = (line) =>
   execFileSync('sh', ['-c', line], { encoding: 'utf8', timeout: 120_000, stdio: 'pipe' }).trim();
 /** The lines of a block of the page, without those that need a network. */
 const linesAt = (place) =>
-  codeAt(`${PAGE} > ${place}`)
+  codeAt(place)
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('npm '));
 
@@ -76,11 +75,11 @@ const sum = (all) => {
 };
 
 // With systemd: one service.
-for (const line of linesAt('With systemd > 1')) shell(line);
+for (const line of linesAt('docs/operations/deploy.md > With systemd > 1')) shell(line);
 await until('animal-store is ready', isReady);
 const key = readFileSync('/etc/animal-store/keys', 'utf8').trim();
 check('the static key is accepted', (await ask('/v1/pets', { key })) === 200);
-const [issuing] = linesAt('With systemd > 2');
+const [issuing] = linesAt('docs/operations/deploy.md > With systemd > 2');
 check('an issued key is accepted', (await ask('/v1/pets', { key: shell(issuing) })) === 200);
 
 // A store that cannot be opened for a while.
@@ -105,7 +104,7 @@ check(
 shell('systemctl disable --now animal-store');
 
 // Several services, restarted in turn.
-const setUp = linesAt('All the cores > 1');
+const setUp = linesAt('docs/operations/deploy.md > All the cores > 1');
 const rolling = setUp.pop();
 for (const line of setUp) shell(line);
 await until('both are ready', async () => {
