@@ -8,13 +8,4 @@ export { createLogger } from './service/logger.js';
 export { startService, type Service } from './service/start-service.js';
 export { SettingsError, readSettings, type Settings } from './service/settings.js';
 export { STORE_FACTORIES, openStore, type OpenStoreOptions } from './service/stores.js';
-export {
-  TOKENS,
-  every,
-  token,
-  wiring,
-  type Adapter,
-  type Every,
-  type Token,
-  type Wiring,
-} from './service/wiring.js';
+export * from './service/wiring.js';

@@ -3,21 +3,20 @@ import type { StoreFactory } from '../../application/ports/store.js';
 /** Everything after `sqlite:` is the path of a file, taken literally. */
 export const sqlitePath = (url: string): string => url.slice('sqlite:'.length);
 
-/** What is wrong with a URL of a SQLite store. */
-export function sqliteUrlFault(url: string): string | undefined {
-  if (/^sqlite:\/\/(?!\/)/.test(url))
-    return 'must not begin with sqlite://: write sqlite:x.db for a file in the working directory, sqlite:/x.db for one in the root';
-  // Shells expand ~ only at the start of a word. The endings are those of files that SQLite puts beside a store.
-  return /^sqlite:(?::memory:$|$|~[^/]*\/|file:)|-(?:wal|shm|journal)$/.test(url)
-    ? 'must name a file, such as sqlite:data/animal-store.db, without ~ or file: before it or -wal, -shm or -journal at its end'
-    : undefined;
-}
-
 /** Opens stores at `sqlite:PATH`. Loads `node:sqlite` when the first one is opened. */
 export const sqliteStoreFactory: StoreFactory = {
   scheme: 'sqlite',
   isShared: true,
-  check: async (url) => sqliteUrlFault(url),
+
+  async check(url) {
+    if (/^sqlite:\/\/(?!\/)/.test(url))
+      return 'must not begin with sqlite://: write sqlite:x.db for a file in the working directory, sqlite:/x.db for one in the root';
+    // Shells expand ~ only at the start of a word. The endings are those of files that SQLite puts beside a store.
+    return /^sqlite:(?::memory:$|$|~[^/]*\/|file:)|-(?:wal|shm|journal)$/.test(url)
+      ? 'must name a file, such as sqlite:data/animal-store.db, without ~ or file: before it or -wal, -shm or -journal at its end'
+      : undefined;
+  },
+
   async open(url, options) {
     const { openSqliteStore } = await import('./open-sqlite-store.js');
     return openSqliteStore(sqlitePath(url), options);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { sqlitePath, sqliteUrlFault } from '../../adapters/sqlite/sqlite-store-factory.js';
+import { sqlitePath, sqliteStoreFactory } from '../../adapters/sqlite/sqlite-store-factory.js';
 import { SettingsError, readSettings } from '../service/settings.js';
 import * as cli from './command-line.js';
 
@@ -28,7 +28,7 @@ function add(
       const { storeUrl } = readSettings(io.env, ['STORE_URL']);
       if (!storeUrl.startsWith('sqlite:'))
         throw new cli.UsageError(`${name} is for SQLite stores: use the tools of your database.`);
-      const fault = sqliteUrlFault(storeUrl);
+      const fault = await sqliteStoreFactory.check?.(storeUrl);
       if (fault !== undefined) throw new SettingsError([`STORE_URL ${fault}`]);
       const sqlite = await import('../../adapters/sqlite/sqlite-backup.js');
       const work = name === 'backup' ? sqlite.backUpSqliteStore : sqlite.restoreSqliteStore;

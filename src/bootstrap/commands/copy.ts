@@ -3,6 +3,7 @@ import { copyCatalogue } from '../../application/copy-catalogue.js';
 import type { OpenMode, Store } from '../../application/ports/store.js';
 import * as cli from './command-line.js';
 import { withProgress } from './with-store.js';
+import { openStore } from '../service/stores.js';
 import { TOKENS } from '../service/wiring.js';
 
 interface Options {
@@ -35,7 +36,6 @@ async function copy(
       'A store in memory belongs to its service: it cannot be copied from or to.',
     );
   const { configure } = await import('../service/container.js');
-  const { openStore } = await import('../service/stores.js');
   const container = await configure(io.env, adapters, ['ADAPTERS']);
   const factories = await container.getAllAsync(TOKENS.storeFactory);
   const decorated = await container.getAsync(TOKENS.openOptions);

@@ -7,12 +7,12 @@ import { Readiness } from '../../adapters/http/health.js';
 import { createAnimalStore } from '../../application/create-animal-store.js';
 import { ManagedApiKeys } from '../../application/manage-api-keys.js';
 import { systemClock } from '../../application/ports/clock.js';
-import { loadAdapters } from './load-adapters.js';
+import { load, loadAdapters } from './load-adapters.js';
 import { httpLogTo } from './logger.js';
 import { memoryRateLimiter } from './memory-rate-limiter.js';
 import { SettingsError, parseSettings, type Environment, type Settings } from './settings.js';
 import { STORE_FACTORIES, factoryFor, openStore } from './stores.js';
-import { TOKENS, every, load, wiring, type Adapter } from './wiring.js';
+import { TOKENS, every, wiring, type Adapter } from './wiring.js';
 
 /** The use cases on the store that the settings name. */
 const application: Adapter = ({ add, addFrom, TOKENS: t }) => {
@@ -54,9 +54,8 @@ const apiKeyAuthentication: Adapter = ({ addFrom, TOKENS: t }) => {
   addFrom(
     t.authenticator,
     [t.settings, t.apiKeyRepository, t.clock],
-    (settings, apiKeys, clock) => {
-      return new ApiKeyAuthenticator({ staticKeys: settings.staticKeys, apiKeys, clock });
-    },
+    (settings, apiKeys, clock) =>
+      new ApiKeyAuthenticator({ staticKeys: settings.staticKeys, apiKeys, clock }),
   );
 };
 
@@ -92,16 +91,17 @@ const http: Adapter = ({ addFrom, TOKENS: t }) => {
       const { clientAddressBehind } = await import('./client-address.js');
       const { trustedProxies: trusted } = settings;
       const clientAddress = trusted.length > 0 ? clientAddressBehind(trusted) : undefined;
-      const parts = {
+      return new HttpInterface({
         animalStore,
         authenticator,
         readiness,
+        settings,
         log,
         rateLimiter,
         admission,
+        docs,
         clientAddress,
-      };
-      return new HttpInterface({ ...parts, settings, docs });
+      });
     },
   );
   addFrom(t.requestListener, [t.httpInterface], async (httpInterface) => {
@@ -120,8 +120,7 @@ export async function createContainer(
   settings: Settings,
   adapters: readonly Adapter[] = [],
 ): Promise<Container> {
-  const container = await wire(settings, adapters);
-  const faults = await loadAdapters(settings.adapters, container);
+  const { container, faults } = await wire(settings, adapters);
   if (faults.length > 0) throw new SettingsError(faults);
   if (settings.storeUrl === 'memory:' && settings.staticKeys.length === 0)
     wiring(container).decorate(TOKENS.authenticator, async (authenticator, context) => {
@@ -132,12 +131,13 @@ export async function createContainer(
   return container;
 }
 
-async function wire(settings: Settings, adapters: readonly Adapter[]): Promise<Container> {
+/** `faults` has a line for each adapter of `ADAPTERS` that cannot be loaded. */
+async function wire(settings: Settings, adapters: readonly Adapter[]) {
   const container = new Container();
   wiring(container).add(TOKENS.settings, settings);
   for (const adapter of [application, apiKeyAuthentication, http, ...adapters])
     await load(container, adapter);
-  return container;
+  return { container, faults: await loadAdapters(settings.adapters, container) };
 }
 
 /**
@@ -151,8 +151,9 @@ export async function configure(
   used?: readonly string[],
 ): Promise<Container> {
   const { settings, faults } = parseSettings(environment, used);
-  const container = await wire(settings, adapters);
-  faults.push(...(await loadAdapters(settings.adapters, container)));
+  const wired = await wire(settings, adapters);
+  const { container } = wired;
+  faults.push(...wired.faults);
   if (used?.includes('STORE_URL') ?? true) {
     const factory = await factoryFor(
       settings.storeUrl,

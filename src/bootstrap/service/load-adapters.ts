@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Container } from 'inversify';
 import { isError } from '../../domain/errors.js';
-import { load, type Adapter } from './wiring.js';
+import { wiring, type Adapter } from './wiring.js';
 
 /** What Node.js adds to the name of a package that it does not find. */
 const IMPORTED_HERE = ` imported from ${import.meta.filename}`;
@@ -37,9 +37,16 @@ async function loadModule(specifier: string, container: Container): Promise<void
   const { adapter } = (await import(resolveSpecifier(specifier))) as Readonly<
     Record<string, unknown>
   >;
-  if (!isAdapter(adapter))
+  // The shape, not the class: another copy of inversify may have made the module.
+  if (typeof adapter !== 'function' && typeof Object(adapter).load !== 'function')
     throw new Error('It exports no adapter, a function or a ContainerModule of inversify.');
-  await load(container, adapter);
+  await load(container, adapter as Adapter);
+}
+
+/** Lets an adapter bind in a container. */
+export async function load(container: Container, adapter: Adapter): Promise<void> {
+  if (typeof adapter === 'function') await adapter(wiring(container));
+  else await container.loadAsync(adapter);
 }
 
 function resolveSpecifier(specifier: string): string {
@@ -52,8 +59,3 @@ function resolveSpecifier(specifier: string): string {
     return specifier; // a URL, or a package without an entry for `require`: found from this module, or not at all
   }
 }
-
-/** Checks the shape, not the class: another copy of inversify may have made the module. */
-const isAdapter = (value: unknown): value is Adapter =>
-  typeof value === 'function' ||
-  ('id' in Object(value) && typeof Object(value).load === 'function');

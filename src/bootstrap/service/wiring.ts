@@ -8,12 +8,8 @@ import type {
 } from 'inversify';
 import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
-import type { DocsFile } from '../../adapters/http/docs-routes.js';
-import type { Readiness } from '../../adapters/http/health.js';
-import type { HttpInterface } from '../../adapters/http/http-interface.js';
-import type { HttpLog } from '../../adapters/http/http-log.js';
+import type * as http from '../../adapters/http/index.js';
 import type { AdmissionControl } from '../../adapters/http/node/admission-control.js';
-import type { RateLimiter } from '../../adapters/http/rate-limit.js';
 import type { ManagedApiKeys } from '../../application/manage-api-keys.js';
 import type * as core from '../../index.js';
 import type { Settings } from './settings.js';
@@ -64,16 +60,16 @@ export const TOKENS = {
   managedApiKeys: token<ManagedApiKeys | undefined>('ManagedApiKeys'),
   animalStore: token<core.AnimalStore>('AnimalStore'),
   authenticator: token<core.Authenticator>('Authenticator'),
-  readiness: token<Readiness>('Readiness'),
-  /** `undefined`, so that nothing is logged, unless a module replaces it, as `serve` does. */
+  readiness: token<http.Readiness>('Readiness'),
+  /** `undefined`, so that nothing is logged, unless an adapter replaces it, as `serve` does. */
   logger: token<Logger | undefined>('Logger'),
-  httpLog: token<HttpLog>('HttpLog'),
+  httpLog: token<http.HttpLog>('HttpLog'),
   /** `undefined` if requests are not limited. */
-  rateLimiter: token<RateLimiter | undefined>('RateLimiter'),
+  rateLimiter: token<http.RateLimiter | undefined>('RateLimiter'),
   admission: token<AdmissionControl>('AdmissionControl'),
   /** The files of the docs page. `undefined`: there is none. */
-  docs: token<readonly DocsFile[] | undefined>('Docs'),
-  httpInterface: token<HttpInterface>('HttpInterface'),
+  docs: token<readonly http.DocsFile[] | undefined>('Docs'),
+  httpInterface: token<http.HttpInterface>('HttpInterface'),
   requestListener: token<RequestListener>('RequestListener'),
 } as const;
 
@@ -125,10 +121,4 @@ export function wiring(
     replaceFrom: (token, dependencies, make) => void bindFrom(to.rebind(token), dependencies, make),
     decorate: (token, make) => to.onActivation(token, (context, inner) => make(inner, context)),
   };
-}
-
-/** Lets an adapter bind in a container. */
-export async function load(container: Container, adapter: Adapter): Promise<void> {
-  if (typeof adapter === 'function') await adapter(wiring(container));
-  else await container.loadAsync(adapter);
 }

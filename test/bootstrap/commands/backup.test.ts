@@ -3,7 +3,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { openSqliteStore } from '../../../src/adapters/sqlite/index.js';
 import { run } from '../../../src/bootstrap/commands/run.js';
-import { sqliteUrlFault } from '../../../src/adapters/sqlite/sqlite-store-factory.js';
+import { sqliteStoreFactory } from '../../../src/adapters/sqlite/sqlite-store-factory.js';
 import { cleanUp, startedService, temporaryFolder } from '../../service/running-service.js';
 import { TestIo, runLine } from '../test-io.js';
 
@@ -103,7 +103,7 @@ describe('backup and restore', () => {
         const { code, err } = await runLine(line, { STORE_URL });
         expect([code, err], `${line} ${STORE_URL}`).to.deep.equal([
           2,
-          `Invalid settings:\n  STORE_URL ${sqliteUrlFault(STORE_URL)}\n`,
+          `Invalid settings:\n  STORE_URL ${await sqliteStoreFactory.check?.(STORE_URL)}\n`,
         ]);
       }
     expect(await readdir(folder)).to.deep.equal(['a.db']);

@@ -6,7 +6,7 @@ import type { CompleteStore, Store } from '../../../src/application/ports/store.
 import { run } from '../../../src/bootstrap/commands/run.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { createAnimalStore } from '../../../src/index.js';
-import { sqliteUrlFault } from '../../../src/adapters/sqlite/sqlite-store-factory.js';
+import { sqliteStoreFactory } from '../../../src/adapters/sqlite/sqlite-store-factory.js';
 import { Shelf, TestIo, changed, runLine, type Outcome } from '../test-io.js';
 
 const LINE = 'copy --from old: --to new:';
@@ -88,7 +88,7 @@ describe('copy', () => {
       const { code, err } = await runLine(line, {}, [new Shelf().module]);
       expect([code, err], line).to.deep.equal([
         2,
-        `Invalid settings:\n  ${option} ${sqliteUrlFault('sqlite://x.db')}\n`,
+        `Invalid settings:\n  ${option} ${await sqliteStoreFactory.check?.('sqlite://x.db')}\n`,
       ]);
     }
   });
