@@ -40,18 +40,23 @@ export const clientGone = (): HttpError =>
   new HttpError('request_timeout', 'The client disconnected.');
 
 /** A response in the Error shape, and the code in its body. */
-export type ErrorResponse = HttpResponse & { readonly code: ErrorCode };
+export type ErrorResponse = HttpResponse & { readonly code: string };
+
+export const refusal = (
+  { code, message, status }: Readonly<Record<'code' | 'message', string> & { status: number }>,
+  headers: Readonly<Record<string, string>> = {},
+): ErrorResponse => ({
+  code,
+  status,
+  headers: { ...headers, ...UNCACHED_JSON },
+  body: JSON.stringify({ code, message, status }),
+});
 
 /** The response to an error, with the headers of every response. */
 export function errorResponse(error: unknown, requestId: string): ErrorResponse {
   const { code, message, headers } = error instanceof HttpError ? error : shown(error, requestId);
   const { status } = ERRORS[code];
-  return {
-    code,
-    status,
-    headers: { ...commonHeaders(requestId), ...headers, ...UNCACHED_JSON },
-    body: JSON.stringify({ code, message, status }),
-  };
+  return refusal({ code, message, status }, { ...commonHeaders(requestId), ...headers });
 }
 
 /** What a client may know of an error: never its cause, or the message of an error that nobody expected. */

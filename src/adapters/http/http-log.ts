@@ -1,6 +1,4 @@
-import type { ErrorCode } from './error-codes.js';
 import type { HttpRequest, HttpResponse } from './http-message.js';
-import type { OperationId } from './operations.js';
 
 /** Receives a report of every response, never with a key, a body or a query. Its errors are ignored. */
 export interface HttpLog {
@@ -16,8 +14,8 @@ export interface RespondedRequest {
   readonly method: string;
   /** As sent, without the query. */
   readonly path: string;
-  /** The operation, if the request is for one. */
-  readonly operation?: OperationId | undefined;
+  /** The operation, or the name of the route of your own, if the request is for one. */
+  readonly operation?: string | undefined;
   /** When the operation will be removed, if it is deprecated. */
   readonly sunset?: Date | undefined;
   /** Whether it is a health check. */
@@ -35,7 +33,7 @@ export interface RespondedRequest {
   /** The HTTP status. */
   readonly status: number;
   /** The error code, if it is an error. */
-  readonly code?: ErrorCode | undefined;
+  readonly code?: string | undefined;
   /** The cause of a status of 500 or above. It may reveal internals. */
   readonly error?: unknown;
   /** The length of the body, in bytes. */
@@ -53,7 +51,7 @@ const byteLength: (text: string) => number =
 export function report(
   log: HttpLog | undefined,
   request: Pick<HttpRequest, 'method' | 'path' | 'header'>,
-  { status, code, body }: Pick<HttpResponse, 'status' | 'body'> & { readonly code?: ErrorCode },
+  { status, code, body }: Pick<HttpResponse, 'status' | 'body'> & { readonly code?: string },
   rest: Pick<RespondedRequest, 'requestId' | 'milliseconds'> & Partial<RespondedRequest>,
 ): void {
   try {

@@ -2,7 +2,6 @@ import type { Principal, Scope } from '../../application/ports/authenticator.js'
 import type { Permit } from './admission.js';
 import type { Deadline } from './deadline.js';
 import { encodedForLink, type HttpRequest, type HttpResponse } from './http-message.js';
-import type { OperationId } from './operations.js';
 
 /** A path that is served. Transports match paths, and leave methods to the interface. */
 export interface Route {
@@ -16,8 +15,8 @@ export interface Route {
 
 /** One method of a route. Only `HttpInterface` calls it. */
 export interface Endpoint {
-  /** The operation of the interface, for routers that name their routes. */
-  readonly operation?: OperationId;
+  /** The operation of the interface, for routers that name their routes; or the name of such a route. */
+  readonly operation?: string | undefined;
   /** The scope that a key needs. */
   readonly scope?: Scope;
   /** When the operation will be removed, if it is deprecated. */
