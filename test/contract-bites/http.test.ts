@@ -2,11 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
+import { Router } from '@koa/router';
 import { expect } from 'chai';
+import Koa, { type Middleware } from 'koa';
 import { createFetchHandler } from '../../src/adapters/http/fetch/index.js';
 import type { HttpInterface } from '../../src/adapters/http/index.js';
 import { createKoaApp } from '../../src/adapters/http/koa/index.js';
-import { httpContract, type HttpCase } from '../contract/http-contract.js';
+import { httpContract, resourceContract, type HttpCase } from '../contract/http-contract.js';
 import { fetchSubjects, listenerSubjects, type OpenHttp } from '../contract/http/http-subjects.js';
 import { PACKAGE, cleanUp, temporaryFolder } from '../service/running-service.js';
 import { bites, type Bites } from './bites.js';
@@ -175,6 +177,32 @@ const responses = {
 bites(httpContract, (fault?: OpenHttp) => fault ?? listened((listener) => listener), {
   ...requests,
   ...responses,
+});
+
+/** A resource beside the animals. With a fault it is not behind the keys of the interface, but behind this. */
+const shelves = (fault?: Middleware): OpenHttp =>
+  listenerSubjects((http) => {
+    const router = new Router();
+    router.get('/v1/shelves', (context) => void (context.body = []));
+    const guarded = createKoaApp(http, router).callback();
+    const own = fault ? new Koa().use(fault).use(router.routes()).callback() : guarded;
+    return (request, response) =>
+      void (request.url?.startsWith('/v1/shelves') ? own : guarded)(request, response);
+  });
+
+/** Checks keys as most middleware does. */
+const checking: Middleware = (context, next) => {
+  const [, key = ''] = /^Bearer (.*)$/i.exec(context.get('authorization')) ?? [];
+  return key.includes('static-key') ? next() : context.throw(401, 'No key.');
+};
+
+bites(resourceContract('/shelves'), shelves, {
+  'answers 401 missing_api_key to a list with no Authorization header': (_, next) => next(),
+  'answers 401 invalid_api_key to a list with the key and another word': checking,
+  'does not let a key that may only write GET a list': (_, next) => next(),
+  'gives every error the shape of the interface': checking,
+  'gives every response a request id': checking,
+  'lets only clients cache, and only what a GET returned': checking,
 });
 
 /** Tests of a transport that rejects after its response. */

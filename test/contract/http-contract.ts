@@ -1,7 +1,13 @@
 import { missingIn, type Contract, type ContractCase, type IdOf } from './contract.js';
 import type { HttpSubject } from './http/http-subjects.js';
 import type { Row } from './http/request-row.js';
-import { AUTHENTICATION } from './http/rows-authentication.js';
+import { AUTHENTICATION, keysOf } from './http/rows-authentication.js';
+import {
+  RESPONSE_PROMISES,
+  checkSamples,
+  requestsOf,
+  takeSamples,
+} from './http/response-promises.js';
 import { BODIES, BODY_HEADERS, IDEMPOTENCY } from './http/rows-bodies.js';
 import { CHANGES } from './http/rows-changes.js';
 import { FIELDS } from './http/rows-fields.js';
@@ -61,7 +67,7 @@ function readyService(subject: HttpSubject, situation: Situation): Promise<Ready
 
 function httpCase(
   topic: string,
-  { name, given = 'plain', socketOnly }: Row | Scenario,
+  { name, given = 'plain', socketOnly }: Pick<Row, 'name' | 'given' | 'socketOnly'>,
   run: (service: Ready) => Promise<void>,
 ): ContractCase<HttpSubject, Situation> {
   return {
@@ -75,14 +81,18 @@ function httpCase(
   };
 }
 
+const SHARED = {
+  lacks: (subject: HttpSubject) => missingIn(subject, 'url', 'keys', 'send'),
+  sharesSubjects: true,
+} as const;
+
 /**
  * What the service responds over HTTP, to the byte where it matters, on any transport. Cases share services: one for
  * each situation.
  */
 export const httpContract: Contract<HttpSubject, Situation> = {
+  ...SHARED,
   port: 'the HTTP interface',
-  lacks: (subject) => missingIn(subject, 'url', 'keys', 'send'),
-  sharesSubjects: true,
   cases: [
     ...Object.entries(SCENARIOS).flatMap(([topic, scenarios]) =>
       scenarios.map((scenario) => httpCase(topic, scenario, scenario.run)),
@@ -92,3 +102,23 @@ export const httpContract: Contract<HttpSubject, Situation> = {
     ),
   ],
 };
+
+/**
+ * What a resource of your own beside the animals promises of API keys, errors and every response. GET must read it,
+ * with the scope `pets:read`.
+ * @param path below the base path, such as `/categories`
+ */
+export const resourceContract = (path: string): Contract<HttpSubject, Situation> => ({
+  ...SHARED,
+  port: `the resource ${path}`,
+  cases: [
+    ...keysOf(path).map((row) =>
+      httpCase('authentication and scopes', row, (service) => runRow(row, service)),
+    ),
+    ...Object.entries(RESPONSE_PROMISES).map(([name, check]) =>
+      httpCase('every response', { name }, async (service) =>
+        checkSamples(check, await takeSamples(service, requestsOf(path))),
+      ),
+    ),
+  ],
+});

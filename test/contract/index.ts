@@ -14,7 +14,7 @@ export {
 export { bindContract, type TestRunner } from './bind-contract.js';
 export { catalogueTransferContract } from './catalogue-transfer-contract.js';
 export type { CaseResult, Contract, ContractCase, Open, Subject } from './contract.js';
-export { httpContract } from './http-contract.js';
+export { httpContract, resourceContract } from './http-contract.js';
 export type { Conversation } from './http/conversation.js';
 export {
   fetchSubjects,

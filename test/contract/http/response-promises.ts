@@ -165,19 +165,31 @@ const REQUESTS: readonly (RowRequest | RawRequest)[] = [
   },
 ];
 
+/** The same of another resource: `path`, below the base path, is what GET reads of it. */
+export const requestsOf = (path: string): readonly RowRequest[] => [
+  ...['GET', 'HEAD', 'PROPFIND'].flatMap((method) =>
+    ['{{key}}', '{{writeOnlyKey}}', 'nobody', undefined].map((key) => by(key, send(method, path))),
+  ),
+  send('OPTIONS', path),
+];
+
 const samples = new WeakMap<Ready, Promise<readonly Sample[]>>();
 
 /** The responses to requests of every kind, in the situation of this service. */
 export function sampleResponses(service: Ready): Promise<readonly Sample[]> {
-  const known = samples.get(service) ?? takeSamples(service);
+  const known = samples.get(service) ?? takeSamples(service, REQUESTS);
   samples.set(service, known);
   return known;
 }
 
-async function takeSamples(service: Ready): Promise<readonly Sample[]> {
+/** The responses to these requests. */
+export async function takeSamples(
+  service: Ready,
+  requests: readonly (RowRequest | RawRequest)[],
+): Promise<readonly Sample[]> {
   const { overSocket, values } = service;
   const taken: Sample[] = [];
-  for (const request of REQUESTS) {
+  for (const request of requests) {
     if ('raw' in request && !overSocket) continue;
     const [response] = (await service.send(request)).responses;
     const asked =
