@@ -3,9 +3,12 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import type { Router } from '@koa/router';
 import { expect } from 'chai';
+import { createKoaApp } from '../../src/adapters/http/koa/index.js';
 import { PET_RULES } from '../../src/domain/pet.js';
 import { KEY, Serving } from '../bootstrap/test-io.js';
+import { listenerSubjects, resourceContract, runContract } from '../contract/index.js';
 import { ROOT, read } from '../docs/code-blocks.js';
 import { cleanUp, shellLine, startedService, temporaryFolder } from '../service/running-service.js';
 import { StoreClient } from '../service/store-client.js';
@@ -144,6 +147,29 @@ describe('The examples', () => {
     process.kill(-(child.pid ?? 0), 'SIGTERM');
     const { err } = await ended;
     expect(err).to.match(/"path":"\/v1\/pets".*"status":201.*"msg":"responded"\}\n$/);
+  });
+
+  it('second-resource/categories.mjs and adapter.mjs: serve categories behind the same keys', async () => {
+    const { categoriesRouter, memoryCategories } = (await import(
+      join(EXAMPLES, 'second-resource/categories.mjs')
+    )) as Record<'categoriesRouter' | 'memoryCategories', (...args: unknown[]) => Router>;
+    const open = listenerSubjects((http) =>
+      createKoaApp(http, categoriesRouter(memoryCategories('Dogs'))).callback(),
+    );
+    const results = await runContract(resourceContract('/categories'), open);
+    expect(results.filter(({ outcome }) => outcome !== 'passed')).to.deep.equal([]);
+
+    const { adapter } = (await import(join(EXAMPLES, 'second-resource/adapter.mjs'))) as {
+      adapter: Adapter;
+    };
+    const url = await serve(adapter);
+    const got = async (path: string): Promise<string> =>
+      (await fetch(url + path, { headers: BEARER })).text();
+    expect(await got('/categories')).to.equal('[{"id":1,"name":"Dogs"},{"id":2,"name":"Cats"}]');
+    expect(await got('/categories/2')).to.equal('{"id":2,"name":"Cats"}');
+    for (const id of ['3', 'cats', '9223372036854775808'])
+      expect(await got(`/categories/${id}`)).to.include('"category_not_found"');
+    expect(await got('/pets')).to.equal('[]');
   });
 
   it('fetch-transport.mjs: serves over Fetch in place of Koa', async () => {

@@ -1,0 +1,10 @@
+// Serves the categories in the service: ADAPTERS=./adapter.mjs animal-store serve
+import { createKoaApp } from 'animal-store/koa';
+import { categoriesRouter, memoryCategories } from './categories.mjs';
+
+export const adapter = ({ replaceFrom, TOKENS }) => {
+  const categories = categoriesRouter(memoryCategories('Dogs', 'Cats'));
+  replaceFrom(TOKENS.requestListener, [TOKENS.httpInterface], (http) =>
+    createKoaApp(http, categories).callback(),
+  );
+};
