@@ -9,6 +9,7 @@ import {
   describeInChromium,
   fieldOf,
   keyField,
+  openMore,
   operationOn,
   send,
   startStore,
@@ -27,6 +28,20 @@ const placesOf = (page: Page) =>
       },
     );
   });
+
+/** Presses Tab until the field or button of this name has the focus. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let tabs = 0; tabs < 60; tabs += 1) {
+    await page.keyboard.press('Tab');
+    const focused = await page.evaluate(() => {
+      const { activeElement: one } = document;
+      const label = one instanceof HTMLInputElement ? one.labels?.[0] : one;
+      return label?.textContent;
+    });
+    if (focused === name) return;
+  }
+  throw new Error(`Tab does not reach ${name}.`);
+}
 
 describeInChromium('The docs page', (browser) => {
   let service: Service;
@@ -232,7 +247,96 @@ describeInChromium('The docs page', (browser) => {
     }
   });
 
+  it('leads from page to page of a list, and from a new animal to it, with the sample of each', async () => {
+    const added = [await send(page, 'createPet'), await send(page, 'createPet')];
+    const ids = added.map(({ body }) => (JSON.parse(body) as { id: number }).id);
+    await fieldOf(page, 'listPets', 'limit').fill('1');
+    await fieldOf(page, 'listPets', 'after').fill(String(Number(ids[0]) - 1));
+    const next = operationOn(page, 'listPets').locator('.follow');
+    const first = await send(page, 'listPets');
+    const second = await send(page, 'listPets', 'Next page');
+    expect([first, second].map(({ body }) => JSON.parse(body)[0].id)).to.deep.equal(ids);
+    expect(await operationOn(page, 'listPets').locator('.curl').innerText()).to.match(
+      new RegExp(`/pets\\?limit=1&after=${ids[0]}' `),
+    );
+    expect(await next.isVisible(), 'after the last page').to.equal(false);
+    expect(await send(page, 'createPet', 'Get this animal')).to.include({
+      outcome: '200 OK',
+      body: added[1]?.body,
+    });
+    expect(await operationOn(page, 'createPet').locator('.curl').innerText()).to.include(
+      `curl '${service.url}/pets/${ids[1]}' `,
+    );
+    expect((await send(page, 'createPet')).outcome, 'the form is as it was').to.equal(
+      '201 Created',
+    );
+  });
+
+  it('can be used by the keyboard alone, at 400 % zoom too, with the response in view', async () => {
+    for (let count = 0; count < 4; count += 1) await send(page, 'createPet');
+    for (const [width, height] of [
+      [1280, 800],
+      [320, 256],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      await page.goto(service.docsUrl);
+      await tabTo(page, 'API key');
+      await page.keyboard.type(KEY);
+      await tabTo(page, 'limit');
+      await page.keyboard.type('2');
+      for (const [button, part] of [
+        ['Send', '.body'],
+        ['Next page', '.body'],
+        ['curl', '.curl'],
+      ] as const) {
+        await tabTo(page, button);
+        const isOutlined = await page.evaluate(() => {
+          const { outlineStyle, outlineWidth } = getComputedStyle(
+            document.activeElement ?? document.body,
+          );
+          return outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2;
+        });
+        expect(isOutlined, `${button} shows that it has the focus`).to.equal(true);
+        if (button === 'curl') break;
+        const answered = page.waitForResponse(/\/v1\/pets\?/);
+        await page.keyboard.press('Enter');
+        await answered;
+        const listPets = operationOn(page, 'listPets');
+        await listPets.getByRole('status').filter({ hasText: '200 OK' }).waitFor();
+        for (const shown of [listPets.getByRole('status'), listPets.locator(part)]) {
+          const isInView = await shown.evaluate((one) => {
+            const { top, bottom } = one.getBoundingClientRect();
+            return top > -1 && bottom < innerHeight + 1; // scrolled to a whole pixel
+          });
+          expect(isInView, `after ${button} at ${width} by ${height}`).to.equal(true);
+        }
+      }
+    }
+  });
+
+  it('shows a name that is written from right to left in its quotes, and the lines around it from left to right', async () => {
+    for (const name of ['בלה', 'الكلب 7', 'בלה (Bella)']) {
+      await fieldOf(page, 'createPet', 'body').fill(JSON.stringify({ name, categoryId: 7 }));
+      const { body } = await send(page, 'createPet');
+      const places = await operationOn(page, 'createPet')
+        .locator('.body')
+        .evaluate((shown) => {
+          const text = shown.firstChild;
+          const end = text?.textContent?.indexOf('",\n') ?? 0;
+          return ['"name"', '": "', '",\n'].map((part) => {
+            const range = document.createRange();
+            const at = text?.textContent?.indexOf(part) ?? -1;
+            range.setStart(text ?? shown, at);
+            range.setEnd(text ?? shown, at + (at === end ? 1 : part.length));
+            return range.getBoundingClientRect().left;
+          });
+        });
+      expect(places, body).to.deep.equal(places.toSorted((one, other) => one - other));
+    }
+  });
+
   it('says which field cannot be sent, and sends again once it can', async () => {
+    await openMore(page, 'createPet');
     for (const [id, name] of [
       ['getPet', 'petId'],
       ['listPets', 'limit'],
@@ -281,6 +385,7 @@ describeInChromium('The docs page', (browser) => {
     await page.goto('http://animals.example/shop/docs');
     expect(await page.evaluate(() => isSecureContext)).to.equal(false);
     await keyField(page).fill(KEY);
+    await openMore(page, 'createPet');
     await fieldOf(page, 'createPet', 'Idempotency-Key').fill('a-key');
     expect((await send(page, 'createPet')).headers).to.not.include('idempotency-replayed');
     expect((await send(page, 'createPet')).headers).to.include('idempotency-replayed');

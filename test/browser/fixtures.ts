@@ -76,11 +76,15 @@ export const operationOn = (page: Page, id: string): Locator => page.locator(`#$
 export const fieldOf = (page: Page, id: string, name: string): Locator =>
   page.locator(`#${id}-${name}`);
 
-/** Sends a request by the Send button, and returns the response that the page shows. */
-export async function send(page: Page, id: string) {
+/** Opens the fields that an operation has behind More. */
+export const openMore = (page: Page, id: string): Promise<void> =>
+  operationOn(page, id).getByText('More', { exact: true }).click();
+
+/** Sends a request by a button, and returns the response that the page shows. */
+export async function send(page: Page, id: string, name = 'Send') {
   const operation = operationOn(page, id);
   const outcome = operation.getByRole('status');
-  await operation.getByRole('button', { name: 'Send' }).click();
+  await operation.getByRole('button', { name }).click();
   await outcome.filter({ hasNotText: 'Sending' }).waitFor();
   return {
     outcome: (await outcome.textContent()) ?? '',

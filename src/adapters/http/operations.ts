@@ -1,7 +1,7 @@
 import type { ChangeCall, PetQuery } from '../../application/animal-store.js';
 import { PAGE_LIMIT } from '../../application/create-animal-store.js';
 import type { Scope } from '../../application/ports/authenticator.js';
-import type { ErrorCode } from './error-codes.js';
+import { ERRORS, messageOf, type ErrorCode } from './error-codes.js';
 import { GET_PET_SUNSET, type HttpSettings } from './http-settings.js';
 import { INT64, PET_ID, reference, type Keywords } from './json-schema.js';
 import { IDEMPOTENCY_KEY_PATTERN } from './request-headers.js';
@@ -273,3 +273,22 @@ export function deprecationHeaders({ sunset, successor }: Deprecation, since: Da
 /** Whether the settings have removed the operation. */
 export const isRemoved = (id: string, { getPet }: HttpSettings): boolean =>
   id === 'getPet' && getPet === 'off';
+
+/** A body of an error of an operation, as an example. */
+export const errorExample = (
+  code: ErrorCode,
+  { scope, method, deprecation }: Operation,
+  { basePath, publicUrl = basePath, bodyLimit, rateLimit }: HttpSettings,
+) => ({
+  code,
+  message: messageOf(code, {
+    scope,
+    bodyLimit,
+    fault: 'Expected a value at position 8',
+    requestId: '7f9c2ba4-e88f-4c1d-9d0a-5a1f3c2b1e00',
+    replacement: publicUrl + (deprecation?.replacement ?? ''),
+    methods: method,
+    ...(rateLimit ?? { requests: 100, seconds: 10 }),
+  }),
+  status: ERRORS[code].status,
+});

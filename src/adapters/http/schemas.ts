@@ -28,6 +28,8 @@ const CategoryIdSchema = Type.Unsafe({
   example: 7n,
 });
 
+const BELLA = { id: 1n, name: 'Bella', categoryId: 7n, status: 'available' };
+
 /** The schemas that the document names. */
 export const COMPONENTS: Readonly<Record<string, TSchema>> = {
   Pet: Type.Object(
@@ -41,7 +43,8 @@ export const COMPONENTS: Readonly<Record<string, TSchema>> = {
     } satisfies Record<keyof Pet, TSchema>,
     {
       description: 'An animal of the store.',
-      examples: [{ id: 1n, name: 'Bella', categoryId: INT64_MAX, status: 'available' }],
+      // The second shows that integers are exact: a JavaScript number would round it.
+      examples: [BELLA, { ...BELLA, categoryId: INT64_MAX }],
     },
   ),
   NewPet: Type.Object(
@@ -57,7 +60,6 @@ export const COMPONENTS: Readonly<Record<string, TSchema>> = {
       description:
         'A new animal. Other members are ignored. Repeated members and nesting deeper than 16 are refused.',
       examples: [
-        // Shows that integers are exact: a JavaScript number would round it.
         { name: 'Bella', categoryId: INT64_MAX, status: 'available' },
         { name: 'Milo', categoryId: 1n },
       ],
@@ -74,6 +76,7 @@ export const COMPONENTS: Readonly<Record<string, TSchema>> = {
   Pets: Type.Array(Type.Unsafe(reference('Pet')), {
     description: 'Animals, in ascending order of `id`.',
     maxItems: PAGE_LIMIT.maximum,
+    examples: [[BELLA]],
   }),
   PetStatus: Type.Unsafe({
     type: 'string',

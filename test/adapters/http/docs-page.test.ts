@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import {
   curlSample,
+  linkedFrom,
   prepareRequest,
   type PreparedRequest,
 } from '../../../src/adapters/http/docs-page/browser/request.js';
@@ -11,6 +12,7 @@ import {
   type HttpSettings,
 } from '../../../src/adapters/http/http-settings.js';
 import { readDocsFiles } from '../../../src/adapters/http/node/docs-files.js';
+import { parse } from '../../../src/exact-json.js';
 import { documentFor, operationsOf } from '../../open-api/document.js';
 
 const page = (settings: Partial<HttpSettings> = {}): string =>
@@ -18,6 +20,16 @@ const page = (settings: Partial<HttpSettings> = {}): string =>
 
 const articleOf = (id: string, html: string): string =>
   html.slice(html.indexOf(`<article class="operation" id="${id}"`)).split('</article>', 1)[0] ?? '';
+
+const errorsOf = (html: string): string =>
+  html.slice(html.indexOf('<section id="errors">'), html.indexOf('<section id="schemas">'));
+
+/** The bodies of responses that the page shows, their integers as bigints. */
+const samplesIn = (html: string) =>
+  Array.from(html.matchAll(/<pre>([^<]*)<\/pre>/g), ([, text = '']) => {
+    const json = text.replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)));
+    return parse(json) as Readonly<Record<string, unknown>>;
+  });
 
 describe('The docs page as HTML', () => {
   const experimental = ['changeStatus', 'removePet'] as const;
@@ -30,15 +42,53 @@ describe('The docs page as HTML', () => {
       for (const code of Object.values(responses).flatMap(
         (response) => response['x-error-codes'] ?? [],
       ))
-        expect(page({ experimental })).to.include(`<div id="${code}">`);
+        expect(html + errorsOf(page({ experimental }))).to.include(`<code>${code}</code>`);
     });
   }
 
-  it('describes every error without a detail that only a response has', () => {
-    const html = page();
-    expect(
-      html.slice(html.indexOf('<section id="errors">'), html.indexOf('<section id="schemas">')),
-    ).to.not.include('{');
+  it('has a sample of every response, of its own errors as the OpenAPI document has them', () => {
+    const html = page({ experimental });
+    for (const { operationId, responses } of Object.values(operationsOf(document))) {
+      const own = samplesIn(articleOf(operationId, html));
+      const shown = [...own, ...samplesIn(errorsOf(html))];
+      for (const [status, response] of Object.entries(responses)) {
+        for (const code of response['x-error-codes'] ?? []) {
+          const sample = shown.find((each) => each['code'] === code);
+          expect(String(sample?.['status']), `${operationId} ${code}`).to.equal(status);
+          expect(sample?.['message']).to.not.match(/\{\w+\}|undefined/);
+        }
+        const example = response.content?.['application/json'].example;
+        if (own.some(({ code }) => code !== undefined && code === example?.['code']))
+          expect(own, operationId).to.deep.include(example);
+      }
+    }
+    const bella = { id: 1n, name: 'Bella', categoryId: 7n, status: 'available' };
+    for (const id of ['createPet', 'getPet', 'changeStatus'])
+      expect(samplesIn(articleOf(id, html))[0], id).to.deep.equal(bella);
+    expect(samplesIn(articleOf('listPets', html))[0]).to.deep.equal([bella]);
+    expect(articleOf('createPet', html), 'the first request').to.include('categoryId&#34;: 7,');
+  });
+
+  it('puts the headers of a request behind More, and its other fields before', () => {
+    for (const [id, before, behind] of [
+      ['listPets', ['limit', 'status', 'after'], ['If-None-Match']],
+      ['createPet', ['body'], ['Idempotency-Key']],
+      ['changeStatus', ['petId', 'from', 'body'], ['If-Match']],
+    ] as const) {
+      const form = articleOf(id, page({ experimental })).split('</form>', 1)[0] ?? '';
+      const names = form
+        .split('<summary>More</summary>')
+        .map((part) => Array.from(part.matchAll(/ name="([^"]+)"/g), ([, name]) => name));
+      expect(names, id).to.deep.equal([before, behind]);
+    }
+  });
+
+  it('marks each operation by its method, where it is and in the navigation', () => {
+    const html = page({ experimental });
+    for (const { operationId } of Object.values(operationsOf(document))) {
+      const [, method] = /<b class="method is-(\w+)">\1</.exec(articleOf(operationId, html)) ?? [];
+      expect(html).to.match(new RegExp(`href="#${operationId}"><b class="method is-${method}">`));
+    }
   });
 
   it('has every schema once, with what it says of each member', () => {
@@ -63,14 +113,10 @@ describe('The docs page as HTML', () => {
       expect(page()).to.not.include(name);
   });
 
-  it('shows an example that JavaScript numbers would round', () => {
-    expect(articleOf('createPet', page())).to.include('categoryId&#34;: 9223372036854775807');
-  });
-
   it('shows the whole path of an operation, and fills in no parameter that is optional', () => {
     const html = articleOf('listPets', page({ basePath: '/shop/v1' }));
     expect(html)
-      .to.include('<b>GET</b> /shop/v1/pets<')
+      .to.include('<b>/shop/v1/pets</b>')
       .and.not.match(/ value="[^"]/);
     expect(articleOf('getPet', page())).to.match(/<input id="getPet-petId" [^>]* value="1" /);
     expect(page(), 'relative, for a proxy that puts it below another path').to.include(
@@ -124,30 +170,61 @@ const HOSTILE: PreparedRequest = {
 };
 
 describe('A request of the docs page', () => {
-  const listPets = { method: 'GET', path: '/pets' };
-
   it('has the filled-in fields, encoded, and omits empty ones', () => {
     const fields = [
-      { name: 'limit', in: 'query', value: '+5' },
-      { name: 'status', in: 'query', value: 'x&y=z#' },
-      { name: 'after', in: 'query', value: '' },
-      { name: 'If-None-Match', in: 'header', value: '"tag"' },
-      { name: 'X-Empty', in: 'header', value: '' },
+      { name: 'limit', dataset: { in: 'query' }, value: '+5' },
+      { name: 'status', dataset: { in: 'query' }, value: 'x&y=z#' },
+      { name: 'after', dataset: { in: 'query' }, value: '' },
+      { name: 'If-None-Match', dataset: { in: 'header' }, value: '"tag"' },
+      { name: 'X-Empty', dataset: { in: 'header' }, value: '' },
     ];
-    expect(prepareRequest(listPets, 'http://a/v1', fields, undefined)).to.deep.equal({
+    expect(prepareRequest('GET', '/pets', 'http://a/v1', fields)).to.deep.equal({
       method: 'GET',
       url: 'http://a/v1/pets?limit=%2B5&status=x%26y%3Dz%23',
       headers: [['If-None-Match', '"tag"']],
-      body: undefined,
+      body: null,
     });
   });
 
   it('keeps a path parameter in its segment', () => {
-    const getPet = { method: 'GET', path: '/pets/{petId}' };
-    const url = (value: string): string =>
-      prepareRequest(getPet, 'http://a/v1', [{ name: 'petId', in: 'path', value }], undefined).url;
-    expect(url('../x?y')).to.equal('http://a/v1/pets/..%2Fx%3Fy');
-    expect(url("$&$'")).to.equal("http://a/v1/pets/%24%26%24'");
+    for (const [value, segment] of [
+      ['../x?y', '..%2Fx%3Fy'],
+      ["$&$'", "%24%26%24'"],
+    ] as const) {
+      const petId = { name: 'petId', dataset: { in: 'path' }, value };
+      const { url } = prepareRequest('GET', '/pets/{petId}', 'http://a/v1', [petId]);
+      expect(url).to.equal(`http://a/v1/pets/${segment}`);
+    }
+  });
+
+  it('has its body as it is, empty or not, with its media type', () => {
+    for (const value of ['', '{"name": "a"}']) {
+      const body = { name: 'body', dataset: { in: 'body' }, value };
+      expect(prepareRequest('POST', '/pets', 'http://a/v1', [body])).to.deep.equal({
+        method: 'POST',
+        url: 'http://a/v1/pets',
+        headers: [['Content-Type', 'application/json']],
+        body: value,
+      });
+    }
+  });
+
+  it('leads from a response to the next page or the new animal, at the address that was asked', () => {
+    const get = { method: 'GET', headers: [], body: null };
+    const next = '</shop/v1/pets?limit=2&after=2>; rel="next"';
+    for (const asked of ['http://a/v1/pets', 'http://a/v1/pets?limit=2'])
+      expect(linkedFrom(asked, new Headers({ Link: next }))).to.deep.equal({
+        text: 'Next page',
+        request: { ...get, url: 'http://a/v1/pets?limit=2&after=2' },
+      });
+    for (const location of ['/v1/pets/12', 'https://b/shop/v1/pets/12'])
+      expect(linkedFrom('http://a/v1/pets', new Headers({ Location: location }))).to.deep.equal({
+        text: 'Get this animal',
+        request: { ...get, url: 'http://a/v1/pets/12' },
+      });
+    const successor = '</v1/pets?status=available>; rel="successor-version"';
+    for (const headers of [[], [['Link', successor]]] satisfies Array<Array<[string, string]>>)
+      expect(linkedFrom('http://a/v1/pets/1', new Headers(headers))).to.equal(undefined);
   });
 
   it('has a curl sample that a shell reads exactly', function () {
@@ -166,6 +243,8 @@ describe('A request of the docs page', () => {
       '--data-raw',
       HOSTILE.body,
     ]);
-    expect(curlSample({ method: 'DELETE', url: 'http://a/', headers: [] })).to.match(/ -X DELETE$/);
+    expect(curlSample({ method: 'DELETE', url: 'http://a/', headers: [], body: null })).to.match(
+      / -X DELETE$/,
+    );
   });
 });

@@ -1,8 +1,8 @@
-import { ERRORS, type ErrorDescription } from '../error-codes.js';
+import { ERRORS, type ErrorCode } from '../error-codes.js';
 import { fitsPolicy, type HttpSettings } from '../http-settings.js';
 import { OPERATIONS, isRemoved, servedOperations, type Operation } from '../operations.js';
-import { markup, prose, statusView, type Markup } from './markup.js';
-import { operationView } from './operation-view.js';
+import { markup, methodView, type Content, type Markup } from './markup.js';
+import { errorView, operationView } from './operation-view.js';
 import { schemasView } from './schema-view.js';
 
 /**
@@ -11,8 +11,13 @@ import { schemasView } from './schema-view.js';
  */
 export function docsPage(settings: HttpSettings): string {
   const operations = servedOperations(settings).filter(([id]) => !isRemoved(id, settings));
-  return `<!doctype html>\n${
-    markup`<html lang="en">
+  const links = operations.map(
+    ([id, { method, summary }]) =>
+      markup`<li><a href="#${id}">${methodView(method)} <span>${summary}</span></a></li>`,
+  );
+  const views = operations.map(([id, operation]) => operationView(id, operation, settings));
+  return markup`<!doctype html>
+<html lang="en">
 <head>
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -31,18 +36,19 @@ export function docsPage(settings: HttpSettings): string {
   <noscript><p class="note">To try the operations, turn on JavaScript.</p></noscript>
   ${accessView(settings)}
   <nav aria-label="On this page"><ul>
-    ${operations.map(([id, { summary }]) => markup`<li><a href="#${id}">${summary}</a></li>`)}
+    ${links}
     <li><a href="#errors">Errors</a></li>
     <li><a href="#schemas">Schemas</a></li>
   </ul></nav>
 </header>
 <main id="content">
-  ${operations.map(([id, operation]) => operationView(id, operation, settings))}
+  ${views}
   <section id="errors"><h2>Errors</h2>
     <p>Every error is a JSON object with <code>code</code>, <code>message</code> and <code>status</code>.
       Programs decide by <code>code</code>: its meaning never changes. The <code>message</code> is for people.
-      The header <code>X-Request-Id</code> names the request in the log of the service.</p>
-    ${errorsView(operations.map(([, operation]) => operation))}</section>
+      The header <code>X-Request-Id</code> names the request in the log of the service. Beside its own, an operation
+      can have these:</p>
+    ${errorsView(settings)}</section>
   <section id="schemas"><h2>Schemas</h2>
     <p>Integers are exact to the last digit, here too. Many JSON libraries round them: <code>JSON.parse</code> of
       JavaScript silently does beyond ±9007199254740991.</p>
@@ -50,8 +56,7 @@ export function docsPage(settings: HttpSettings): string {
 </main>
 </body>
 </html>
-`.html
-  }`;
+`.html;
 }
 
 /** The API key and the address that all operations use. */
@@ -61,28 +66,23 @@ function accessView({ basePath, publicUrl, stagingUrl }: HttpSettings): Markup {
     Production: publicUrl,
     Staging: stagingUrl,
   };
+  const options = Object.entries(addresses).map(
+    ([name, url]) => url && fitsPolicy(url) && markup`<option value="${url}">${name}</option>`,
+  );
   return markup`<section class="access" aria-label="Access">
     <label for="key">API key</label>
     <input id="key" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="key-hint">
     <p class="hint" id="key-hint">Kept in this page only, until you close or reload it.</p>
     <label for="address">Address</label>
-    <select id="address">${Object.entries(addresses).map(
-      ([name, url]) => url && fitsPolicy(url) && markup`<option value="${url}">${name}</option>`,
-    )}</select>
+    <select id="address">${options}</select>
   </section>`;
 }
 
-const codesOf = (operations: readonly Operation[]) => operations.flatMap(({ errors }) => errors);
-
-/** Every error code, by status, except those of other operations than these. */
-function errorsView(operations: readonly Operation[]): Markup {
-  const absent = new Set<string>(codesOf(Object.values(OPERATIONS)));
-  for (const code of codesOf(operations)) absent.delete(code);
-  const shown = Object.entries<ErrorDescription>(ERRORS).filter(([code]) => !absent.has(code));
-  return markup`<dl class="members">${shown.map(
-    ([code, { status, message, meaning = message }]) => markup`<div id="${code}">
-      <dt>${statusView(status)} <code><b>${code}</b></code></dt>
-      <dd><p>${prose(meaning)}</p></dd>
-    </div>`,
-  )}</dl>`;
+/** The errors that no operation has for itself. */
+function errorsView(settings: HttpSettings): Content {
+  const own = new Set(Object.values<Operation>(OPERATIONS).flatMap(({ errors }) => errors));
+  const codes = Object.keys(ERRORS) as ErrorCode[];
+  return codes
+    .filter((code) => !own.has(code))
+    .map((code) => errorView(code, OPERATIONS.getPet, settings));
 }

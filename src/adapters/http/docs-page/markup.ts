@@ -20,6 +20,10 @@ function htmlOf(value: Content): string {
 export const prose = (text: string): Content =>
   text.split('`').map((part, index) => (index % 2 === 0 ? part : markup`<code>${part}</code>`));
 
+/** An HTTP method, coloured by its name. */
+export const methodView = (method: string): Markup =>
+  markup`<b class="method is-${method}">${method}</b>`;
+
 /** An HTTP status, coloured by its class. */
 export const statusView = (status: number): Markup =>
   markup`<b class="is-${Math.floor(status / 100)}xx">${status}</b>`;

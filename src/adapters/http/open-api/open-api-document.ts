@@ -1,8 +1,14 @@
 import { stringify } from '../../../exact-json.js';
-import { ERRORS, messageOf, type ErrorCode, type ErrorDescription } from '../error-codes.js';
+import { ERRORS, type ErrorCode, type ErrorDescription } from '../error-codes.js';
 import { completeSettings, type HttpSettings } from '../http-settings.js';
 import { reference, type Keywords } from '../json-schema.js';
-import { isRemoved, servedOperations, type Operation, type Parameter } from '../operations.js';
+import {
+  errorExample,
+  isRemoved,
+  servedOperations,
+  type Operation,
+  type Parameter,
+} from '../operations.js';
 import { COMPONENTS } from '../schemas.js';
 import { HEADERS, type DocumentedHeader, type HeaderName } from './headers.js';
 
@@ -168,16 +174,6 @@ function errorResponse(
   settings: HttpSettings,
   headers: readonly HeaderName[],
 ): Keywords {
-  const details = {
-    scope: operation.scope,
-    bodyLimit: settings.bodyLimit,
-    fault: 'Expected a value at position 8',
-    requestId: '7f9c2ba4-e88f-4c1d-9d0a-5a1f3c2b1e00',
-    replacement:
-      (settings.publicUrl ?? settings.basePath) + (operation.deprecation?.replacement ?? ''),
-    methods: operation.method,
-    ...(settings.rateLimit ?? { requests: 100, seconds: 10 }),
-  };
   const isPatch = operation.method === 'PATCH' && codes.includes('unsupported_media_type');
   const ofPatch = isPatch ? (['AcceptPatch'] as const) : [];
   const described = codes.map((code) => ({ code, ...(ERRORS[code] as ErrorDescription) }));
@@ -185,11 +181,7 @@ function errorResponse(
     ({ code, message, meaning = message }) => `\`${code}\`: ${meaning}`,
   );
   const [first] = described;
-  const example = first && {
-    code: first.code,
-    message: messageOf(first.code, details),
-    status: first.status,
-  };
+  const example = first && errorExample(first.code, operation, settings);
   return {
     description: meanings.join('\n\n'),
     headers: references([

@@ -1,7 +1,13 @@
 import { readJson, stringify } from '../../../../exact-json.js';
-import { curlSample, prepareRequest, unsendable, type PreparedRequest } from './request.js';
+import {
+  curlSample,
+  linkedFrom,
+  prepareRequest,
+  unsendable,
+  type PreparedRequest,
+} from './request.js';
 
-type Field = HTMLInputElement | HTMLSelectElement;
+type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
 /** The API key and the address that all operations use. Only its field holds the key. */
 const key = required(document.querySelector<HTMLInputElement>('#key'));
@@ -12,38 +18,35 @@ function tryIt(section: HTMLElement): void {
   const form = required(section.querySelector('form'));
   const fields = [...form.querySelectorAll<Field>('[data-in]')];
   const outcome = required(section.querySelector('[role=status]'));
+  const follow = required(section.querySelector<HTMLButtonElement>('.follow'));
   let isSending = false;
+  let linked: ReturnType<typeof linkedFrom>;
 
   /** The request, or why it cannot be sent. */
   const prepare = (): PreparedRequest | string => {
     const { method = '', path = '' } = form.dataset;
-    const values = fields.map(({ name, dataset, value }) => ({
-      name,
-      in: dataset['in'] ?? '',
-      value,
-    }));
     const baseUrl = new URL(address.value, location.href).href;
-    const body = form.querySelector('textarea')?.value;
-    return unsendable(values, body) ?? prepareRequest({ method, path }, baseUrl, values, body);
+    return unsendable(fields) ?? prepareRequest(method, path, baseUrl, fields);
   };
   const show = (place: string, text: string): void => {
     required(section.querySelector(place)).textContent = text;
   };
-  const update = (): void => {
-    const request = prepare();
+  const showSample = (request = prepare()): void =>
     show('.curl', typeof request === 'string' ? request : curlSample(request));
-  };
-  const send = async (): Promise<void> => {
+  const send = async (request = prepare()): Promise<void> => {
     if (isSending) return;
     isSending = true;
     outcome.textContent = 'Sending…';
     bringIntoView(outcome);
-    const { status, headers, body } = await exchange(prepare());
+    showSample(request);
+    const { status, headers, body, ...others } = await exchange(request);
+    linked = others.linked;
     key.ariaInvalid = String(status.startsWith('401'));
     outcome.className = `is-${status.charAt(0)}xx`;
     outcome.textContent = status;
     show('.body', body);
     show('.headers', headers);
+    follow.textContent = linked?.text ?? '';
     bringIntoView(required(section.querySelector('.response')));
     isSending = false;
   };
@@ -52,26 +55,25 @@ function tryIt(section: HTMLElement): void {
     event.preventDefault();
     void send();
   });
-  form.addEventListener('input', update);
-  address.addEventListener('change', update);
-  update();
+  follow.addEventListener('click', () => void send(linked?.request));
+  form.addEventListener('input', () => showSample());
+  address.addEventListener('change', () => showSample());
+  showSample();
 }
 
 /** It may be below the fold. */
 const bringIntoView = (part: Element): void => part.scrollIntoView({ block: 'nearest' });
 
-/** Sends a request. Resolves to what the page shows of its response, or of the reason why there is none. */
+/** Sends a request. Resolves to its response, or to the reason why there is none. */
 async function exchange(request: PreparedRequest | string) {
   if (typeof request === 'string') return { status: 'Not sent', headers: '', body: request };
-  const { method, url, headers, body } = request;
   const credential = key.value.trim();
-  const authorization =
-    credential === '' ? [] : [['Authorization', `Bearer ${credential}`] as const];
   try {
-    const response = await fetch(url, {
-      method,
-      headers: [...authorization, ...headers].map(([name, value]) => [name, value]),
-      ...(body !== undefined && { body }),
+    const sent = new Headers(request.headers);
+    if (credential !== '') sent.set('Authorization', `Bearer ${credential}`);
+    const response = await fetch(request.url, {
+      ...request,
+      headers: sent,
       cache: 'no-store',
       credentials: 'omit',
       referrerPolicy: 'no-referrer',
@@ -81,9 +83,10 @@ async function exchange(request: PreparedRequest | string) {
       status: `${response.status} ${response.statusText}`.trim(),
       headers: [...response.headers].map((header) => header.join(': ')).join('\n'),
       body: formatted(await response.text()),
+      linked: linkedFrom(request.url, response.headers),
     };
   } catch (error) {
-    const isOurs = new URL(url).origin === location.origin;
+    const isOurs = new URL(request.url).origin === location.origin;
     const advice = isOurs ? '' : '. A service at another address must allow this page (CORS).';
     return { status: 'No response', headers: '', body: `${String(error)}${advice}` };
   }
