@@ -1,9 +1,10 @@
-import { fileURLToPath } from 'node:url';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../docs/code-blocks.js';
+import { PICTURE, commented, pictured } from '../docs/picture.js';
 import { KEY, keyField, launchChromium, operationOn, send, startStore } from './fixtures.js';
 
 /* Takes the picture of the README: an animal that was added on the docs page. */
-
-const PICTURE = new URL('../../../docs/images/docs-try-1280-light.png', import.meta.url);
 
 const service = await startStore({ PORT: process.env['PORT'] ?? '8080' });
 const browser = await launchChromium();
@@ -18,7 +19,7 @@ try {
   await operationOn(page, 'createPet')
     .locator('h2')
     .evaluate((shown) => shown.scrollIntoView());
-  await page.screenshot({ path: fileURLToPath(PICTURE) });
+  writeFileSync(join(ROOT, PICTURE), commented(await page.screenshot(), await pictured()));
 } finally {
   await browser.close();
   await service.stop(0);

@@ -1,9 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Serving, runLine } from '../bootstrap/test-io.js';
 import { cleanUp, shellLine, temporaryFolder } from '../service/running-service.js';
-import { codeAt, read } from './code-blocks.js';
+import { ROOT, codeAt, read } from './code-blocks.js';
+import { PICTURE, pictured } from './picture.js';
 
 const linesOf = (code: string): string[] => code.trimEnd().split('\n');
 
@@ -55,6 +56,12 @@ describe('The README', function () {
         printed.splice(0, printed.indexOf(line) + 1);
       }
     }
+  });
+
+  it('shows the docs page as it is now: npm run screenshots takes the picture anew', async () => {
+    expect(read('README.md')).to.include(`](${PICTURE})`);
+    const picture = readFileSync(join(ROOT, PICTURE), 'latin1');
+    expect(/Comment\0(page \w+)/.exec(picture)?.[1]).to.equal(await pictured());
   });
 
   it('leads to a page that shows how to manage keys', async () => {
