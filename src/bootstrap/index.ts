@@ -7,5 +7,5 @@ export { createContainer } from './service/container.js';
 export { createLogger } from './service/logger.js';
 export { startService, type Service } from './service/start-service.js';
 export { SettingsError, readSettings, type Settings } from './service/settings.js';
-export { STORE_FACTORIES, openStore, type OpenStoreOptions } from './service/stores.js';
+export { openStore } from './service/stores.js';
 export * from './service/wiring.js';

@@ -22,22 +22,20 @@ export async function factoryFor(
   return (await factory?.check?.(url)) ?? factory ?? unknown;
 }
 
-/** How `openStore` opens a store. */
-export interface OpenStoreOptions extends OpenOptions {
-  /** The stores to choose from; of two with one scheme, the last. Default: those of this package. */
-  readonly factories?: readonly StoreFactory[];
-  /** Where the URL comes from, to begin error messages with. Default: `URL`. */
-  readonly name?: string;
-}
-
 /**
  * Opens the store at a URL, written as in `STORE_URL`.
+ * @param options beside how to open it: `factories`, the stores to choose from, of two with one scheme the last
+ * (default: those of this package), and `name`, how error messages call the URL (default: `URL`)
  * @throws {SettingsError} the URL is not valid. Nothing was opened.
  */
 export async function openStore(
   url: string,
-  { factories = STORE_FACTORIES, name = 'URL', ...how }: OpenStoreOptions = {},
+  options: OpenOptions & {
+    readonly factories?: readonly StoreFactory[];
+    readonly name?: string;
+  } = {},
 ): Promise<Store> {
+  const { factories = STORE_FACTORIES, name = 'URL', ...how } = options;
   const factory = await factoryFor(url, factories);
   if (typeof factory === 'string') throw new SettingsError([`${name} ${factory}`]);
   return factory.open(url, how);

@@ -31,7 +31,7 @@ interface Dependency<T> {
 export type Token<T> = ServiceIdentifier<T> & Dependency<T>;
 
 /** Everything that is bound to a token: a dependency of factories, which no container resolves by itself. */
-export interface Every<T> extends Dependency<readonly T[]> {
+interface Every<T> extends Dependency<readonly T[]> {
   readonly serviceIdentifier: Token<T>;
   readonly isMultiple: true;
 }
