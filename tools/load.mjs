@@ -9,8 +9,8 @@ const self = fileURLToPath(import.meta.url);
 /**
  * Starts a process that loads the service at `port`. Its `run` sends `requests` in rotation for `seconds`, with a new
  * number for each `{number}` in them, from so many `clients`, each one request after another. It resolves to the number
- * of responses by `status`, 0 where the connection closed instead; to the seconds it took; and to the 99th percentile of
- * the latencies, in milliseconds.
+ * of responses by `status`, 0 where the connection closed instead; to the seconds it took; and to the median and the
+ * 99th percentile of the latencies, in milliseconds.
  */
 export function startLoad(port) {
   const child = fork(self, [port]);
@@ -51,7 +51,8 @@ class Load {
     await Promise.all(Array.from({ length: clients }, client));
     latencies.sort((one, other) => one - other);
     const took = (performance.now() - began) / 1_000;
-    return { status, seconds: took, p99: latencies[Math.floor(latencies.length * 0.99)] };
+    const percentile = (share) => latencies[Math.floor(latencies.length * share)];
+    return { status, seconds: took, p50: percentile(0.5), p99: percentile(0.99) };
   }
 
   #connect(index) {
@@ -65,19 +66,28 @@ class Load {
         status = Number(text.slice(9, 12));
         const [, length = 0] = (status !== 304 && /content-length: (\d+)/i.exec(text)) || [];
         missing = text.indexOf('\r\n\r\n') + 4 + Number(length);
-        if (/^connection: close/im.test(text)) this.#connections[index] = undefined;
+        if (/^connection: close/im.test(text)) leave();
       }
       missing -= chunk.length;
       if (missing === 0) answer(status);
     });
+    const connection = {
+      send: (text) =>
+        new Promise((resolve) => {
+          answer = resolve;
+          socket.write(text);
+        }),
+    };
+    const leave = () => {
+      if (this.#connections[index] === connection) this.#connections[index] = undefined;
+    };
     socket.on('error', () => {});
-    socket.on('close', () => answer?.(0));
-    const send = (text) =>
-      new Promise((resolve) => {
-        answer = resolve;
-        socket.write(text);
-      });
-    return { send };
+    socket.on('end', leave);
+    socket.on('close', () => {
+      leave();
+      answer?.(0);
+    });
+    return connection;
   }
 }
 
