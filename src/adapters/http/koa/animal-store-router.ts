@@ -1,6 +1,7 @@
 import { Router, type RouterMiddleware } from '@koa/router';
 import Koa from 'koa';
 import type { HttpInterface } from '../http-interface.js';
+import { writeResponse } from '../node/node-request.js';
 import type { Operation } from '../operations.js';
 import { guarded } from './behind-api-keys.js';
 import {
@@ -53,9 +54,14 @@ function routerOf(http: HttpInterface, answerBy: typeof respond): Router<AnimalS
 export function createKoaApp(http: HttpInterface, ...own: readonly Router[]): Koa {
   const app = new Koa();
   const parse = bodyParserOf(http);
-  app.use(routerOf(http, respond).routes()); // traces name requests by its routes
+  const answerBy: typeof respond = (context, answer) => {
+    if (context.app !== app) return respond(context, answer); // koa-mount runs its middleware in another one
+    context.respond = false; // no other middleware runs, and Koa's own response takes a tenth of a request
+    writeResponse(context.req, context.res, answer);
+  };
+  app.use(routerOf(http, answerBy).routes()); // traces name requests by its routes
   for (const router of own) app.use(guarded(http, router, respond));
-  app.use(async (context) => respond(context, await http.handle(new KoaRequest(context, parse))));
+  app.use(async (context) => answerBy(context, await http.handle(new KoaRequest(context, parse))));
   // Koa would print a stack for each client that disconnects.
   app.on('error', (error: NodeJS.ErrnoException) => {
     if (error.syscall === undefined) app.onerror(error);
