@@ -12,13 +12,27 @@ export async function createLogger(
 ): Promise<Logger> {
   const { pino } = await import('pino');
   const destination = 'fd' in stderr && !stderr.isTTY ? await logDestination(2) : stderr; // else a terminal
-  const options = { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  const options = { level: logLevel, base: null, timestamp: timestamps() };
   return logFormat === 'pretty' || (logFormat === 'auto' && stderr.isTTY)
     ? pino(
         { ...options, hooks: { streamWrite: visible } },
         await prettyStream(destination, stderr.isTTY),
       )
     : pino({ ...options, hooks: { streamWrite: escaped } }, destination);
+}
+
+/** Returns a function that makes the member `time` of a line, as pino needs it. It formats each second once. */
+function timestamps(): () => string {
+  let second = '';
+  let began = 0;
+  return () => {
+    const now = Date.now();
+    if (now < began || now >= began + 1000) {
+      began = now - (now % 1000);
+      second = new Date(began).toISOString().slice(0, -4);
+    }
+    return `,"time":"${second}${String(now - began).padStart(3, '0')}Z"`;
+  };
 }
 
 /**
@@ -100,24 +114,32 @@ function levelOf({ error, isProbe, keyFault }: Parameters<HttpLog['responded']>[
  * operation.
  */
 export function httpLogTo(logger: Logger, clock: Clock = systemClock): HttpLog {
-  const warned = new Set<string>();
+  const warned = new Set<string>(); // by operation and key
+  let today = 0;
   const warnOfDeprecation = (operation: string | undefined, keyId: string, sunset: Date): void => {
-    const call = `${dayOf(clock.now())} ${operation} ${keyId}`;
+    const day = Math.floor(clock.now().getTime() / DAY);
+    if (day !== today) warned.clear();
+    today = day;
+    const call = `${operation} ${keyId}`;
     if (warned.has(call)) return;
     if (warned.size === 10_000) warned.clear(); // bounds the memory
     warned.add(call);
-    logger.warn(
-      { operationId: operation, keyId, sunset: dayOf(sunset) },
-      'deprecated operation called',
-    );
+    const until = sunset.toISOString().slice(0, 10);
+    logger.warn({ operationId: operation, keyId, sunset: until }, 'deprecated operation called');
   };
   const responded: HttpLog['responded'] = (request) => {
-    const { isProbe: _, error, sunset, ...response } = request;
-    if (sunset && response.keyId !== undefined)
-      warnOfDeprecation(response.operation, response.keyId, sunset);
+    const { error, sunset, operation, keyId } = request;
+    if (sunset && keyId !== undefined) warnOfDeprecation(operation, keyId, sunset);
     const level = levelOf(request);
     if (!logger.isLevelEnabled(level)) return;
-    const line = { ...response, milliseconds: Math.round(response.milliseconds * 1000) / 1000 };
+    // pino leaves out what is undefined. To copy the other members alone takes longer.
+    const line = {
+      ...request,
+      isProbe: undefined,
+      sunset: undefined,
+      error: undefined,
+      milliseconds: Math.round(request.milliseconds * 1000) / 1000,
+    };
     // No stack: under overload, or while the store is away, such lines are most of the log.
     const reason = isUnavailable(error) ? { reason: reasonOf(error) } : { err: error };
     logger[level](error === undefined ? line : { ...line, ...reason }, 'responded');
@@ -125,7 +147,8 @@ export function httpLogTo(logger: Logger, clock: Clock = systemClock): HttpLog {
   return { responded };
 }
 
-const dayOf = (date: Date): string => date.toISOString().slice(0, 10);
+/** In milliseconds. */
+const DAY = 24 * 60 * 60 * 1000;
 
 /** Whether a driven side, such as the store, cannot do its work now. */
 export const isUnavailable = (error: unknown): error is Error =>

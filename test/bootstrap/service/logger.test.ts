@@ -105,6 +105,28 @@ describe('The log', () => {
     }
   });
 
+  it('has the time of each line, in UTC and to the millisecond, also after the clock was set back', async () => {
+    const log = await logger();
+    const times = [
+      '2026-11-20T23:59:59.999Z',
+      '2026-11-21T00:00:00.000Z',
+      '2026-11-21T00:00:00.007Z',
+      '2026-11-21T00:00:00.990Z',
+      '2026-11-21T00:00:01.000Z',
+      '2026-11-21T00:00:00.999Z',
+    ];
+    const { now } = Date;
+    try {
+      for (const time of times) {
+        Date.now = () => Date.parse(time);
+        log.info('a line');
+      }
+    } finally {
+      Date.now = now;
+    }
+    expect(io.lines.map(({ time }) => time)).to.deep.equal(times);
+  });
+
   const REQUEST = {
     requestId: 'r-1',
     method: 'POST',
