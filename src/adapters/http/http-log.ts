@@ -47,26 +47,34 @@ const byteLength: (text: string) => number =
     ? (text) => globalThis['Buffer'].byteLength(text)
     : (text) => new TextEncoder().encode(text).length;
 
-/** Reports a response and the request that it answers. A failing log costs no client its response. */
+/**
+ * Reports a response and the request that it answers, once the transport has written it if it says when. A failing log
+ * costs no client its response.
+ */
 export function report(
   log: HttpLog | undefined,
-  request: Pick<HttpRequest, 'method' | 'path' | 'header'>,
+  request: Pick<HttpRequest, 'method' | 'path' | 'header' | 'afterResponse'>,
   { status, code, body }: Pick<HttpResponse, 'status' | 'body'> & { readonly code?: string },
   rest: Pick<RespondedRequest, 'requestId' | 'milliseconds'> & Partial<RespondedRequest>,
 ): void {
-  try {
-    log?.responded({
-      ...rest,
-      method: request.method,
-      path: request.path,
-      userAgent: request.header('user-agent'),
-      traceparent: request.header('traceparent'),
-      status,
-      code,
-      error: status >= 500 ? rest.error : undefined,
-      bytes: byteLength(body),
-    });
-  } catch {
-    // The log is the host's. Nobody else can be told.
-  }
+  const responded = {
+    ...rest,
+    method: request.method,
+    path: request.path,
+    userAgent: request.header('user-agent'),
+    traceparent: request.header('traceparent'),
+    status,
+    code,
+    error: status >= 500 ? rest.error : undefined,
+    bytes: byteLength(body),
+  };
+  const tell = (): void => {
+    try {
+      log?.responded(responded);
+    } catch {
+      // The log is the host's. Nobody else can be told.
+    }
+  };
+  if (request.afterResponse) request.afterResponse(tell);
+  else tell();
 }

@@ -27,6 +27,8 @@ export interface HttpRequest {
   readonly remoteAddress?: string | undefined;
   /** Called when the API key turned out to be valid. Omit if the transport has no use for it. */
   onAuthenticated?(principal: Principal): void;
+  /** Runs a task, such as logging, that need not delay the response. Omit it to run such tasks before the response. */
+  afterResponse?(task: () => void): void;
 }
 
 /** A complete response. A HEAD request gets it without the body. */

@@ -67,6 +67,11 @@ export class NodeRequest implements HttpRequest {
     if (gate instanceof Gate) gate.keyId = keyId;
   }
 
+  /** Runs it once this and all other responses that are ready are written, before the event loop goes on. */
+  afterResponse(task: () => void): void {
+    process.nextTick(task);
+  }
+
   header(name: string): string | undefined {
     const value = this.#request.headers[name]?.toString();
     if (value === undefined) return undefined;

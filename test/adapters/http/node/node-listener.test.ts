@@ -2,7 +2,9 @@ import { request as send, type IncomingMessage, type ServerResponse } from 'node
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { HttpInterfaceOptions } from '../../../../src/adapters/http/index.js';
+import Koa from 'koa';
+import type { HttpInterfaceOptions, HttpLog } from '../../../../src/adapters/http/index.js';
+import { animalStoreRouter, createKoaApp } from '../../../../src/adapters/http/koa/index.js';
 import { createNodeListener } from '../../../../src/adapters/http/node/index.js';
 import { KEY, KeptLog, REX, failing, httpInterface, keepAlive, sentOutcome } from '../fixtures.js';
 import { bindContract } from '../../../contract/bind-contract.js';
@@ -161,6 +163,30 @@ describe('createNodeListener as a guest', () => {
     });
     expect(await sentOutcome(fetch(`${url}/v1/pets`, { headers: KEY }))).to.equal('200');
     expect([await ended.promise, listener.length]).to.deep.equal([true, 2]);
+  });
+
+  it('logs a response once it is written, before anything else happens, as Koa does', async () => {
+    let current: ServerResponse | undefined;
+    const order: unknown[] = [];
+    const ordered: HttpLog = {
+      responded: ({ status }) => order.push([status, current?.writableEnded]),
+    };
+    const http = httpInterface({ log: ordered });
+    const mounted = new Koa().use(animalStoreRouter(http).routes());
+    for (const [title, listener] of [
+      ['the listener', createNodeListener(http)],
+      ['the application', createKoaApp(http).callback()],
+      ['the router', mounted.callback()],
+    ] as const) {
+      order.length = 0;
+      const url = await serve((request, response) => {
+        current = response;
+        response.once('close', () => order.push('closed'));
+        return listener(request, response);
+      });
+      for (const headers of [KEY, {}]) await (await fetch(`${url}/v1/pets`, { headers })).text();
+      expect(order, title).to.deep.equal([[200, true], 'closed', [401, true], 'closed']);
+    }
   });
 
   it('passes faults to next if it is told to and there is a next, but no refusals', async () => {
