@@ -7,7 +7,7 @@
 // --clients 1 sends one request at a time.
 import { mkdtempDisposableSync, readFileSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startLoad } from './load.mjs';
@@ -17,6 +17,7 @@ const KEY = 'measuring-key-0123456789';
 const SECONDS = 0.5; // of a round
 /** Rounds before those that count: a compiler needs a second. */
 const WARM_UP = 3;
+const mainOf = (checkout) => join(checkout, 'build/src/bootstrap/main.js');
 const peer = (name) => fileURLToPath(new URL(`./peers/${name}.mjs`, import.meta.url));
 
 /** Programs, and what they run with. */
@@ -61,8 +62,8 @@ const cpuOf = (pid) =>
   );
 
 async function start(name, folder) {
-  const [program, settings] = SERVICES[name];
-  const store = { STORE_URL: `sqlite:${join(folder, `${name}.db`)}`, API_KEYS: KEY };
+  const [program, settings] = SERVICES[name] ?? [mainOf(name)];
+  const store = { STORE_URL: `sqlite:${join(folder, `${basename(name)}.db`)}`, API_KEYS: KEY };
   const service = await startService(
     { ...store, ...settings },
     { command: [process.execPath, program, 'serve'] },
