@@ -1,6 +1,14 @@
 // Builds, and runs the service under Node.js's permission model: it reads the repository and the folder of the store,
 // writes that folder only, and starts no processes, workers or addons.
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, realpathSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -19,9 +27,12 @@ const NET = process.allowedNodeEnvironmentFlags.has('--allow-net')
   : [];
 
 /** The flags for these settings; none if they name modules of others, whose needs are unknown. */
-function permissions({ STORE_URL: url = '', ADAPTERS: adapters = '', API_KEYS_FILE: keys = '' }) {
+function permissions({ ADAPTERS: adapters = '', ...settings }) {
   if (adapters !== '') return [];
-  const read = keys === '' ? [root] : [root, resolve(keys)];
+  const { API_KEYS_FILE: keys = '', STORE_URL_FILE: urlFile = '' } = settings;
+  const read = [root, ...[keys, urlFile].filter(Boolean).map((file) => resolve(file))];
+  const url =
+    settings.STORE_URL || (existsSync(urlFile) ? readFileSync(urlFile, 'utf8').trim() : '');
   const write = [];
   if (url === '' || url.startsWith('sqlite:')) {
     const file = resolve(url.slice('sqlite:'.length) || 'data/animal-store.db');

@@ -18,6 +18,7 @@ const run = promisify(execFile);
 const UNIT = 'docs/operations/animal-store.service';
 const TEMPLATE = 'docs/operations/animal-store@.service';
 const MANIFESTS = 'docs/operations/kubernetes.yaml';
+const ALL_MANIFESTS = [MANIFESTS, 'docs/operations/kubernetes-sqlite.yaml'];
 const COMPOSE = ['compose.yaml', 'docs/operations/compose-mongodb.yaml'];
 
 /** The settings in `NAME=value NAME=value`. */
@@ -70,10 +71,12 @@ describe('The files for deployment', function () {
     ['kubernetes-validate'],
     'have manifests that the schemas of Kubernetes know',
     async () => {
-      const lines = (await told('kubernetes-validate', '--strict', MANIFESTS)).match(
+      const lines = (await told('kubernetes-validate', '--strict', ...ALL_MANIFESTS)).match(
         /passed for resource/g,
       );
-      expect(lines).to.have.length(read(MANIFESTS).split('\n---\n').length);
+      expect(lines).to.have.length(
+        ALL_MANIFESTS.flatMap((file) => read(file).split('\n---\n')).length,
+      );
     },
   );
 
@@ -189,7 +192,7 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
   it('have manifests with settings that the program takes, its checks, and time to stop', () => {
     const text = read(MANIFESTS);
     const values = Array.from(
-      text.matchAll(/\{ name: ([A-Z_]+), value: (\S+) \}/g),
+      text.matchAll(/\{ name: ([A-Z_]+), value: '?([^ ']+)'? \}/g),
       ([, ...pair]) => pair,
     );
     const environment = { ...settingsIn(instruction('ENV')), ...Object.fromEntries(values) };

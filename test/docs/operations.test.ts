@@ -147,7 +147,7 @@ describe('The pages for operators', function () {
     );
     await serving.pets.add(pet);
     await serving.close();
-    expect(await here('docs/operations/deploy.md > Backing up an SQLite store > 2')).to.include(
+    expect(await here('docs/operations/deploy.md > Backing up an SQLite store > 3')).to.include(
       done,
     );
     const restored = await openSqliteStore(file);

@@ -82,6 +82,21 @@ check('the static key is accepted', (await ask('/v1/pets', { key })) === 200);
 const [issuing] = linesAt('docs/operations/deploy.md > With systemd > 2');
 check('an issued key is accepted', (await ask('/v1/pets', { key: shell(issuing) })) === 200);
 
+// Backups on a schedule.
+for (const line of linesAt('docs/operations/deploy.md > Backing up an SQLite store > 2'))
+  shell(line);
+const old = '/var/backups/animal-store/animals-2020-01-01.db';
+shell(`cp /var/backups/animal-store/animals-*.db ${old} && touch --date 2020-01-01 ${old}`);
+shell('rm /var/backups/animal-store/animals-$(date +%F).db && systemctl start animal-store-backup');
+const backups = shell('ls /var/backups/animal-store').split('\n');
+check(
+  'the timer backs up and removes old backups',
+  backups.length === 1 &&
+    !old.endsWith(backups[0]) &&
+    shell('systemctl is-active animal-store-backup.timer') === 'active',
+  backups.join(' '),
+);
+
 // A store that cannot be opened for a while.
 shell('systemctl stop animal-store');
 renameSync(STORE, `${STORE}.aside`);
