@@ -47,8 +47,11 @@ describe('npm start', function () {
       'start processes': ['child'],
       'start threads': ['worker'],
     };
-    for (let turn = 1; turn <= 2; turn += 1) {
-      const err = await used(started(settings, asked)); // the first start makes the store
+    await writeFile(join(folder, 'url'), `${settings.STORE_URL}\n`);
+    const { STORE_URL: _, ...others } = settings;
+    // The first start makes the store.
+    for (const given of [settings, { ...others, STORE_URL_FILE: join(folder, 'url') }]) {
+      const err = await used(started(given, asked));
       expect(err.match(/may .*/g)).to.deep.equal([
         'may write the store: true',
         'may write the repository: false',

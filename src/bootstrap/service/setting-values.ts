@@ -148,16 +148,25 @@ export const keys = listOf(
   (key) => staticKeyFault(key) === undefined,
 );
 
-export function keysFile(file: string): readonly string[] {
-  let text = '';
+function readSmallFile(file: string): string {
   try {
     const found = statSync(file);
     if (!found.isFile() || found.size > 2 ** 20)
       refuse('must name a regular file of at most a megabyte');
-    text = readFileSync(file, 'utf8');
+    return readFileSync(file, 'utf8');
   } catch (error) {
     if (error instanceof InvalidArgumentError) throw error;
-    refuse(`names a file that cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    return refuse(`names a file that cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
+}
+
+export function keysFile(file: string): readonly string[] {
+  const text = readSmallFile(file);
   return list(text).length > 0 ? keys(text) : refuse('names a file without a key');
+}
+
+/** The URL of a store alone in a file, such as a mounted secret. */
+export function urlFile(file: string): string {
+  const text = readSmallFile(file).trim();
+  return /^\S+$/.test(text) ? text : refuse('must name a file with one URL and nothing else');
 }

@@ -114,6 +114,11 @@ const TABLE = {
     String,
     'Store: sqlite:PATH, mongodb://..., memory:, or one that ADAPTERS brings.',
   ),
+  storeUrlFile: optional(
+    'STORE_URL_FILE',
+    read.urlFile,
+    'File with the URL of the store, in place of STORE_URL, such as a mounted secret.',
+  ),
   adapters: setting(
     'ADAPTERS',
     '',
@@ -214,7 +219,9 @@ export function parseSettings(
     try {
       return reader(environment[name] || fallback);
     } catch (error) {
-      if (used.includes(name)) faults.push(`${name} ${(error as Error).message}`);
+      // STORE_URL_FILE is another way to set STORE_URL.
+      if (used.includes(name.replace('STORE_URL_FILE', 'STORE_URL')))
+        faults.push(`${name} ${(error as Error).message}`);
       return reader(fallback);
     }
   };
@@ -223,8 +230,11 @@ export function parseSettings(
   const staticKeys = [values.apiKeys, values.apiKeysFile ?? []].flat();
   if (used.includes('ADMIN_PORT') && values.port !== 0 && values.port === values.adminPort)
     faults.push('ADMIN_PORT must differ from PORT');
+  if (used.includes('STORE_URL') && environment['STORE_URL'] && values.storeUrlFile)
+    faults.push('STORE_URL_FILE must not be set beside STORE_URL');
+  const storeUrl = values.storeUrlFile ?? values.storeUrl;
   const drainDelay = values.drainDelay ?? (isLoopback(values.host) ? 0 : 5000);
-  return { settings: { ...values, staticKeys, drainDelay }, faults };
+  return { settings: { ...values, storeUrl, staticKeys, drainDelay }, faults };
 }
 
 /**

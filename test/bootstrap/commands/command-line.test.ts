@@ -201,11 +201,11 @@ describe('The command line', () => {
   for (const [line, used] of Object.entries({
     openapi:
       'BASE_PATH BODY_LIMIT DEPRECATED_SINCE EXPERIMENTAL GET_PET PUBLIC_URL RATE_LIMIT STAGING_URL',
-    'keys list': 'ADAPTERS STORE_URL',
-    'keys issue --name till': 'ADAPTERS KEY_ENVIRONMENT STORE_URL',
-    'keys revoke id': 'ADAPTERS STORE_URL',
-    'export a.csv': 'ADAPTERS STORE_URL',
-    'import examples/data/animals.csv': 'ADAPTERS STORE_URL',
+    'keys list': 'ADAPTERS STORE_URL STORE_URL_FILE',
+    'keys issue --name till': 'ADAPTERS KEY_ENVIRONMENT STORE_URL STORE_URL_FILE',
+    'keys revoke id': 'ADAPTERS STORE_URL STORE_URL_FILE',
+    'export a.csv': 'ADAPTERS STORE_URL STORE_URL_FILE',
+    'import examples/data/animals.csv': 'ADAPTERS STORE_URL STORE_URL_FILE',
     'copy --from a: --to b:': 'ADAPTERS',
   }))
     it(`is not stopped by settings that it does not use: ${line}`, async () => {

@@ -262,6 +262,16 @@ const EFFECTS: Readonly<
         expect(await statusOf(ask('/pets', {}, key)), key).to.equal(200);
     },
   ],
+  storeUrlFile: [
+    'the store is the one at the URL in it',
+    async () => {
+      const folder = temporaryFolder();
+      const STORE_URL_FILE = join(folder, 'url');
+      writeFileSync(STORE_URL_FILE, `sqlite:${join(folder, 'secret.db')}\n`);
+      const { serving } = await start({ STORE_URL: '', STORE_URL_FILE });
+      expect(serving.io.err).to.include(`animals in ${join(folder, 'secret.db')}`);
+    },
+  ],
   keyEnvironment: [
     'a new key has the word',
     async () => {

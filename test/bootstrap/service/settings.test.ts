@@ -49,6 +49,7 @@ describe('The settings', () => {
       maxInFlight: 256,
       adminPort: undefined,
       trustedProxies: [],
+      storeUrlFile: undefined,
       storeUrl: 'sqlite:data/animal-store.db',
       adapters: [],
       apiKeys: [],
@@ -285,7 +286,10 @@ describe('The settings', () => {
     });
 
     it('all at once, in the order of the table', () => {
-      const environment: Record<string, string> = { API_KEYS_FILE: '/no/such/file' };
+      const environment: Record<string, string> = {
+        API_KEYS_FILE: '/no/such/file',
+        STORE_URL_FILE: '/no/such/file',
+      };
       for (const [name, , [text = '']] of WRONG) environment[name] = text;
       const named = faultsOf(environment).map((fault) => fault.split(' ', 1)[0]);
       const all = SETTINGS.map(({ name }) => name).filter((name) => !CHECKED_LATER.includes(name));
@@ -338,6 +342,27 @@ describe('The settings', () => {
       const { staticKeys } = readSettings({ API_KEYS: 'one,two', API_KEYS_FILE: file });
       expect(staticKeys).to.deep.equal(['one', 'two', 'five', 'six', 'seven']);
     });
+  });
+
+  it('take the URL of the store from STORE_URL_FILE, wherever the store is used, and never from both', () => {
+    const file = join(temporaryFolder(), 'url');
+    const storeOnly = ['STORE_URL', 'ADAPTERS'];
+    for (const [text, fault] of [
+      [undefined, 'names a file that cannot be read (ENOENT)'],
+      ['', 'must name a file with one URL and nothing else'],
+      ['memory: memory:', 'must name a file with one URL and nothing else'],
+    ] as const) {
+      if (text !== undefined) writeFileSync(file, text);
+      const expected = [`STORE_URL_FILE ${fault}`];
+      expect(faultsOf({ STORE_URL_FILE: file }), text).to.deep.equal(expected);
+      expect(faultsOf({ STORE_URL_FILE: file }, storeOnly), text).to.deep.equal(expected);
+      expect(faultsOf({ STORE_URL_FILE: file }, ['BASE_PATH']), text).to.deep.equal([]);
+    }
+    writeFileSync(file, ' mongodb://db1/animals\r\n');
+    expect(readSettings({ STORE_URL_FILE: file }).storeUrl).to.equal('mongodb://db1/animals');
+    expect(faultsOf({ STORE_URL: 'memory:', STORE_URL_FILE: file }, storeOnly)).to.deep.equal([
+      'STORE_URL_FILE must not be set beside STORE_URL',
+    ]);
   });
 
   it('that are gone stop only what would have used them, and name what takes their place', () => {
