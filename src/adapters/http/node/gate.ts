@@ -59,7 +59,7 @@ export class Gate extends Duplex {
   readonly #socket: Socket;
   readonly #gates: Gates;
   #state: State = 'idle';
-  /** When the state began; for `answering`, when the request began to come. */
+  /** When the state began; for `answering`, when the request began to come; for `closing`, when all was sent. */
   #since = performance.now();
   #isNew = true;
   #input: Buffer = NOTHING;
@@ -125,10 +125,13 @@ export class Gate extends Duplex {
     this.#isLast = false;
     if (this.#isHere()) this.#continue();
     else {
-      // Both are needed: whoever reads by 'readable' does not resume.
-      request.once('resume', this.#read);
+      const read = (): void => {
+        if (this.response === response) this.#read();
+      };
+      // Both are needed: a listener that reads by 'readable' does not resume.
+      request.once('resume', read);
       request.on('newListener', (event) => {
-        if (event === 'readable' || event === 'data') process.nextTick(this.#read);
+        if (event === 'readable') process.nextTick(read);
       });
     }
     if (this.#gates.isDraining || !this.#isHere()) this.setLast(true);
@@ -190,7 +193,7 @@ export class Gate extends Duplex {
     if (this.#unsent > 0 && now - this.#unsentSince > limits.writeTimeout) this.destroy();
     const waited = now - this.#since;
     const { response } = this;
-    if (this.writableFinished) {
+    if (this.writableFinished || (this.#state === 'closing' && !response)) {
       if (waited > limits.lingerTime) this.destroy();
     } else if (response) {
       // Nobody waits for the rest of a body whose response was ended.
@@ -272,11 +275,11 @@ export class Gate extends Duplex {
     return headers['transfer-encoding'] === undefined && this.#input.length >= this.#bodyLeft;
   }
 
-  readonly #read = (): void => {
+  #read(): void {
     this.#isRead = true;
     this.#continue();
     this.#deliver();
-  };
+  }
 
   /** Sends 100, once, to a client that expects it. Without it `node:http` would close the connection. */
   #continue(): void {
