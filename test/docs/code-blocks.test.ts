@@ -14,6 +14,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
     'needs the tarball: npm run outsiders does the same',
   'docs/write-an-adapter.md > Use it in the service > 2':
     'test/bootstrap starts services with modules of ADAPTERS',
+  'docs/listener.md > What plain node:http does > 1': 'attacks for minutes; CI runs the short form',
   'docs/performance.md > Repeat it > 1': 'measures for minutes; CI runs the guard',
   'docs/operations/deploy.md > In one line > 1':
     'listens to everybody; scripts and settings are there',
