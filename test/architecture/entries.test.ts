@@ -64,7 +64,7 @@ const foldersIn = (effects: Effects) =>
 /** The entries, with the folders and packages that they load. Those that are found show that the search works. */
 const ENTRIES: ReadonlyArray<readonly [entry: string, folders: string[], packages: string[]]> = [
   ['.', [], []],
-  ['./http', ['adapters/http'], []],
+  ['./http', ['adapters/http'], ['typebox']],
   ['./koa', ['adapters/http'], ['koa', '@koa/router', 'koa-bodyparser']],
   ['./fetch', ['adapters/http'], []],
   ['./client', ['adapters/http'], []],
@@ -116,11 +116,20 @@ describe('Importing', () => {
     for (const url of ofStores) expect(url).to.match(/-store-factory\.js$/);
   });
 
+  it('the commands load nothing of the HTTP interface that checks what clients send', async () => {
+    const effects = await importing(
+      new URL('build/src/bootstrap/commands/run.js', ROOT).href,
+      new URL('build/src/bootstrap/service/settings.js', ROOT).href,
+    );
+    expect(packagesIn(effects)).to.include('commander');
+    expect(packagesIn(effects)).to.not.include('typebox');
+  });
+
   it('the HTTP interface loads nothing for the OpenAPI document and the docs page before one is asked for', async () => {
     const effects = await importing(
       new URL('build/src/adapters/http/http-interface.js', ROOT).href,
     );
-    expect(packagesIn(effects)).to.deep.equal([]);
+    expect(packagesIn(effects)).to.deep.equal(['typebox']);
     for (const url of effects.loaded) expect(url).to.not.match(/open-api-document|docs-page/);
   });
 });

@@ -4,11 +4,17 @@ import type { HttpRequest } from '../../src/adapters/http/http-message.js';
 import { readPetQuery } from '../../src/adapters/http/parameters.js';
 import { readNewPet } from '../../src/adapters/http/request-body.js';
 import { readIdempotencyKey } from '../../src/adapters/http/request-headers.js';
-import { requirePetQuery } from '../../src/application/create-animal-store.js';
+import {
+  CHANGE_QUERY,
+  LIST_QUERY,
+  NEW_PET,
+  STATUS_CHANGE,
+} from '../../src/adapters/http/schemas.js';
+import { petQueryFaults, requirePetQuery } from '../../src/application/create-animal-store.js';
 import { AnimalStoreError } from '../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
-import { NEW_PET_FIELDS, unsavedPet } from '../../src/domain/pet.js';
-import { PET_STATUSES } from '../../src/domain/pet-status.js';
+import { NEW_PET_FIELDS, newPetFaults, statusFaults, unsavedPet } from '../../src/domain/pet.js';
+import { PET_STATUSES, isPetStatus } from '../../src/domain/pet-status.js';
 import { parse, stringify } from '../../src/exact-json.js';
 import { documentFor, judgeFor, operationsOf, type Schema } from './document.js';
 
@@ -180,3 +186,76 @@ describe('The published schemas accept exactly what the service accepts:', () =>
     );
   });
 });
+
+describe('The compiled checks pass exactly what breaks no rule of the domain:', () => {
+  /** Values that programs, JSON and query strings can hold. */
+  const value = fc.oneof(
+    integer,
+    text,
+    json.map(seen),
+    fc.constant(undefined),
+    fc.constant(Number.NaN),
+  );
+  const status = fc.oneof(fc.constantFrom(...PET_STATUSES, undefined), value);
+  const int64s = fc.oneof(integer, value);
+
+  it('new animals, but for names that no pattern can refuse in every language', () => {
+    const given = { name: fc.oneof(fc.constant('Bella'), value), categoryId: int64s, status };
+    agree(
+      fc.record(given, { requiredKeys: [] }),
+      (pet) => NEW_PET.Check(pet) && !isRare(pet.name) && isWellFormed(pet.name),
+      (pet) => isForHttp(pet.categoryId) && newPetFaults(pet).length === 0,
+    );
+  });
+
+  it('names of 1,000 characters, counted as code points', () => {
+    const long = fc.tuple(fc.constantFrom('é', '🐶'), fc.integer({ min: 990, max: 1010 }));
+    agree(
+      long.map(([character, length]) => ({ name: character.repeat(length), categoryId: 1n })),
+      (pet) => NEW_PET.Check(pet),
+      (pet) => newPetFaults(pet).length === 0,
+    );
+  });
+
+  it('queries of a list', () => {
+    const limit = fc.oneof(fc.integer({ min: -1, max: 102 }), fc.constant(undefined), value);
+    const after = fc.oneof(int64s, fc.constant(undefined));
+    agree(
+      fc.record({ limit, status, after }, { requiredKeys: [] }),
+      (query) => LIST_QUERY.Check(query),
+      (query) => petQueryFaults(query).length === 0,
+    );
+  });
+
+  it('statuses of changes, to and from', () => {
+    agree(
+      status,
+      (to) => STATUS_CHANGE.Check({ status: to }),
+      (to) => statusFaults(to).length === 0,
+    );
+    agree(
+      status,
+      (from) => CHANGE_QUERY.Check({ from }),
+      (from) => from === undefined || isPetStatus(from),
+    );
+  });
+
+  it('both ends of int64, which compiled bounds alone would round', () => {
+    for (const [end, isInside] of [
+      [INT64_MIN - 1n, false],
+      [INT64_MIN, true],
+      [INT64_MAX, true],
+      [INT64_MAX + 1n, false],
+    ] as const) {
+      expect(NEW_PET.Check({ name: 'Bella', categoryId: end }), `categoryId ${end}`).to.equal(
+        isInside,
+      );
+      expect(LIST_QUERY.Check({ after: end }), `after ${end}`).to.equal(isInside);
+    }
+  });
+});
+
+const isWellFormed = (name: unknown): boolean => typeof name !== 'string' || name.isWellFormed();
+
+/** Of programs the domain accepts safe numbers, too. Over HTTP integers are bigints. */
+const isForHttp = (categoryId: unknown): boolean => typeof categoryId !== 'number';

@@ -1,6 +1,7 @@
 import { isAnimalStoreError } from '../../domain/errors.js';
 import { ERRORS, messageOf, type ErrorCode } from './error-codes.js';
 import { UNCACHED_JSON, commonHeaders, type HttpResponse } from './http-message.js';
+import type { ErrorBody } from './schemas.js';
 
 /** A request that HTTP itself refuses. The client gets the message and the headers. */
 export class HttpError extends Error {
@@ -43,7 +44,7 @@ export const clientGone = (): HttpError =>
 export type ErrorResponse = HttpResponse & { readonly code: string };
 
 export const refusal = (
-  { code, message, status }: Readonly<Record<'code' | 'message', string> & { status: number }>,
+  { code, message, status }: ErrorBody,
   headers: Readonly<Record<string, string>> = {},
 ): ErrorResponse => ({
   code,

@@ -23,7 +23,7 @@ export interface HttpSettings {
   /** `off`: getPet gets 410, `operation_removed`. */
   readonly getPet: 'on' | 'off';
   /** The experimental operations, which may still change, to serve. Empty: none. */
-  readonly experimental: ReadonlyArray<'changeStatus' | 'removePet'>;
+  readonly experimental: ReadonlyArray<(typeof EXPERIMENTAL)[number]>;
   /** The origins whose pages may use the service (CORS), as browsers send them. `*` alone: any. Empty: none. */
   readonly corsOrigins: readonly string[];
   /**
@@ -32,6 +32,9 @@ export interface HttpSettings {
    */
   readonly rateLimit?: RateLimiter['limit'] | undefined;
 }
+
+/** Every operation that is served only where the settings name it. */
+export const EXPERIMENTAL = ['changeStatus', 'removePet'] as const;
 
 /** When the interface removes getPet. */
 export const GET_PET_SUNSET = new Date('2030-12-05T00:00:00Z');

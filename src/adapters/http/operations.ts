@@ -1,10 +1,10 @@
-import type { ChangeCall, PetQuery } from '../../application/animal-store.js';
 import { PAGE_LIMIT } from '../../application/create-animal-store.js';
 import type { Scope } from '../../application/ports/authenticator.js';
 import { ERRORS, messageOf, type ErrorCode } from './error-codes.js';
-import { GET_PET_SUNSET, type HttpSettings } from './http-settings.js';
-import { INT64, PET_ID, reference, type Keywords } from './json-schema.js';
+import { GET_PET_SUNSET, type EXPERIMENTAL, type HttpSettings } from './http-settings.js';
+import { reference, type Keywords } from './json-schema.js';
 import { IDEMPOTENCY_KEY_PATTERN } from './request-headers.js';
+import { ChangeQuery, ListQuery, PetId } from './schemas.js';
 
 /** The id of an operation of the interface. */
 export type OperationId = 'listPets' | 'createPet' | 'getPet' | 'changeStatus' | 'removePet';
@@ -74,7 +74,7 @@ const IF_NONE_MATCH: Parameter = {
 
 const PET_ID_PARAMETER: Parameter = {
   in: 'path',
-  schema: PET_ID,
+  schema: PetId,
   example: 1n,
   description:
     'Identifier of the animal. Anything other than a 64-bit integer matches no animal and gets 404.',
@@ -86,7 +86,7 @@ const OF_A_CHANGE = {
     petId: PET_ID_PARAMETER,
     from: {
       in: 'query',
-      schema: reference('PetStatus'),
+      schema: ChangeQuery.properties.from,
       example: 'available',
       description:
         'Only if the animal has this status now, else 409: of several callers who sell an animal one succeeds. ' +
@@ -97,7 +97,7 @@ const OF_A_CHANGE = {
       schema: { type: 'string' },
       description: 'Only if the animal still has this `ETag`, else 412. `*` matches any animal.',
     },
-  } satisfies Record<keyof Pick<ChangeCall, 'from'> | 'petId' | 'If-Match', Parameter>,
+  } satisfies Record<keyof typeof ChangeQuery.properties | 'petId' | 'If-Match', Parameter>,
   errors: ['invalid_parameter', 'pet_not_found', 'status_conflict', 'precondition_failed'],
 } as const;
 
@@ -123,25 +123,25 @@ export const OPERATIONS = {
     parameters: {
       limit: {
         in: 'query',
-        schema: { type: 'integer', format: 'int32', ...PAGE_LIMIT },
+        schema: ListQuery.properties.limit,
         example: 20n,
         description: 'Maximum number of animals returned. Invalid values are refused, not clamped.',
       },
       status: {
         in: 'query',
-        schema: reference('PetStatus'),
+        schema: ListQuery.properties.status,
         example: 'available',
         description: 'Returns only animals with this availability status. Default: all.',
       },
       after: {
         in: 'query',
-        schema: INT64,
+        schema: ListQuery.properties.after,
         example: 20n,
         description:
           'Returns only animals with a greater `id`. The last `id` of a page leads to the next page, as its `Link` does.',
       },
       'If-None-Match': IF_NONE_MATCH,
-    } satisfies Record<keyof PetQuery | 'If-None-Match', Parameter>,
+    } satisfies Record<keyof typeof ListQuery.properties | 'If-None-Match', Parameter>,
     success: {
       status: 200,
       description: `The animals of the page, at most \`limit\` (default ${PAGE_LIMIT.default}).`,
@@ -244,21 +244,17 @@ export const OPERATIONS = {
     errors: OF_A_CHANGE.errors,
   },
 } as const satisfies Record<OperationId, Operation> &
-  Record<HttpSettings['experimental'][number], { readonly stability: 'experimental' }>;
+  Record<(typeof EXPERIMENTAL)[number], { readonly stability: 'experimental' }>;
 
 const ALL = Object.entries<Operation>(OPERATIONS) as ReadonlyArray<
   readonly [OperationId, Operation]
 >;
 
-/** Every operation that is served only where the settings name it. */
-export const EXPERIMENTAL_OPERATIONS: readonly string[] = ALL.flatMap(([id, { stability }]) =>
-  stability === 'experimental' ? [id] : [],
-);
-
 /** The operations that a service with these settings serves. */
 export const servedOperations = ({ experimental }: Pick<HttpSettings, 'experimental'>) =>
   ALL.filter(
-    ([id]) => !EXPERIMENTAL_OPERATIONS.includes(id) || experimental.some((each) => each === id),
+    ([id, { stability }]) =>
+      stability !== 'experimental' || experimental.some((each) => each === id),
   );
 
 /** Makes the headers of a deprecated operation: RFC 9745 (a Structured Field date), RFC 8594 and RFC 5829. */

@@ -1,15 +1,21 @@
 import type { PetQuery } from '../../application/animal-store.js';
-import { petQueryFaults, requireFrom } from '../../application/create-animal-store.js';
-import { InvalidParameterError, PetNotFoundError, type Fault } from '../../domain/errors.js';
+import { petQueryFaults } from '../../application/create-animal-store.js';
+import {
+  InvalidParameterError,
+  PetNotFoundError,
+  faultsOf,
+  type Fault,
+} from '../../domain/errors.js';
 import { parseInt64 } from '../../domain/int64.js';
+import { PET_RULES } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 import { encodedForLink } from './http-message.js';
 import { OPERATIONS } from './operations.js';
+import { CHANGE_QUERY, LIST_QUERY } from './schemas.js';
 
 /**
- * Reads the query of listPets. Unknown parameters are ignored, and `listPets` checks the values; only a parameter that
- * is repeated or has brackets and `cursor` are refused here, together with every other fault.
- * @throws {InvalidParameterError} a parameter is repeated or has brackets, or `cursor` is given
+ * Reads the query of listPets. Unknown parameters are ignored.
+ * @throws {InvalidParameterError} naming every fault: also a parameter that is repeated or has brackets, and `cursor`
  */
 export function readPetQuery(query: string): PetQuery {
   if (query === '') return {};
@@ -18,13 +24,13 @@ export function readPetQuery(query: string): PetQuery {
   const after = sent.get('after');
   const read = {
     limit: limit === null ? undefined : decimal(limit),
-    status: (sent.get('status') ?? undefined) as PetStatus | undefined,
-    after: after === null ? undefined : (parseInt64(after) ?? (after as unknown as bigint)),
-  } satisfies Required<PetQuery>;
+    status: sent.get('status') ?? undefined,
+    after: after === null ? undefined : (parseInt64(after) ?? after),
+  } satisfies Record<keyof PetQuery, unknown>;
   const refused = repeatedIn(sent, Object.keys(read));
   // A client of an older version must not start again without noticing.
   if (sent.has('cursor')) refused.push(CURSOR_REMOVED);
-  if (refused.length === 0) return read;
+  if (refused.length === 0 && LIST_QUERY.Check(read)) return read;
   const others = petQueryFaults(read).filter(({ field }) =>
     refused.every((fault) => fault.field !== field),
   );
@@ -44,9 +50,9 @@ export function readFrom(query: string): PetStatus | undefined {
   const sent = new URLSearchParams(`?${query}`);
   const repeated = repeatedIn(sent, ['from']);
   if (repeated.length > 0) throw new InvalidParameterError(repeated);
-  const from = (sent.get('from') ?? undefined) as PetStatus | undefined;
-  requireFrom(from);
-  return from;
+  const read = { from: sent.get('from') ?? undefined };
+  if (CHANGE_QUERY.Check(read)) return read.from;
+  throw new InvalidParameterError(faultsOf({ from: PET_RULES.status(read.from) }));
 }
 
 /**

@@ -6,6 +6,7 @@ import { messageOf } from './error-codes.js';
 import { HttpError } from './error-responses.js';
 import type { HttpRequest } from './http-message.js';
 import { OPERATIONS } from './operations.js';
+import { NEW_PET, STATUS_CHANGE } from './schemas.js';
 
 /** The headers of a path that supports PATCH (RFC 5789, 3.1), and of a PATCH whose type is refused (2.2). */
 export const ACCEPT_PATCH = { 'Accept-Patch': OPERATIONS.changeStatus.body.types.join(', ') };
@@ -72,10 +73,10 @@ function decodeUtf8(bytes: Uint8Array, contentType = ''): string {
 const MAX_DEPTH = 16;
 
 /**
- * Reads the fields of a NewPet from JSON text, with exact integers. Other members are ignored. Only the domain checks
- * the fields; what JSON alone can get wrong is refused here, together with every fault of the fields.
+ * Reads the fields of a NewPet from JSON text, with exact integers. Other members are ignored. What passes may still
+ * break a rule that no schema can say; the domain words every fault.
  * @throws {HttpError} `malformed_json`: it is not JSON (RFC 8259)
- * @throws {InvalidPetError} it is not an object, repeats a member or is nested too deeply
+ * @throws {InvalidPetError} naming every fault: also those of JSON, such as repeated members
  */
 export function readNewPet(text: string): NewPet {
   const { members, faults } = readObject(text);
@@ -86,8 +87,8 @@ export function readNewPet(text: string): NewPet {
     // `7.0` and `7e2` are integers. Any other number stays, for the domain to refuse.
     candidate[field] = sent instanceof JsonNumber ? (sent.toInt64() ?? sent) : sent;
   }
-  if (faults.length > 0) throw new InvalidPetError([...faults, ...newPetFaults(candidate)]);
-  return candidate as unknown as NewPet;
+  if (faults.length === 0 && NEW_PET.Check(candidate)) return candidate;
+  throw new InvalidPetError([...faults, ...newPetFaults(candidate)]);
 }
 
 /**
@@ -97,14 +98,13 @@ export function readNewPet(text: string): NewPet {
  */
 export function readStatusChange(text: string): PetStatus {
   const { members, faults } = readObject(text);
+  if (faults.length === 0 && STATUS_CHANGE.Check(members)) return members.status;
   const { status, ...others } = members;
   const refused = Object.keys(others).slice(0, 10);
   faults.push(
     ...refused.map((name) => ({ field: printable(`/${name}`), message: 'cannot be changed' })),
   );
-  faults.push(...statusFaults(status));
-  if (faults.length > 0) throw new InvalidPetError(faults);
-  return status as PetStatus;
+  throw new InvalidPetError([...faults, ...statusFaults(status)]);
 }
 
 /** The members of a JSON object, and its faults as JSON. */

@@ -1,27 +1,62 @@
-import { Type, type TSchema } from 'typebox';
+import { Type, type Static, type TSchemaOptions } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { ChangeCall, PetQuery } from '../../application/animal-store.js';
 import { PAGE_LIMIT } from '../../application/create-animal-store.js';
-import { INT64_MAX } from '../../domain/int64.js';
-import { MAX_NAME_LENGTH, type NewPet, type Pet } from '../../domain/pet.js';
+import { INT64_MAX, INT64_MIN, isInt64 } from '../../domain/int64.js';
+import {
+  MAX_NAME_LENGTH,
+  type NewPet as GivenPet,
+  type Pet as StoredPet,
+} from '../../domain/pet.js';
 import { PET_STATUSES } from '../../domain/pet-status.js';
 import { ERRORS } from './error-codes.js';
-import { INT64, PET_ID, reference } from './json-schema.js';
 
-/* The schemas of the interface. They only describe, for the OpenAPI document: the domain checks. */
+/*
+ * The schemas of the interface: the OpenAPI document shows them, and bodies and queries are checked by them before the
+ * domain checks its own rules.
+ */
 
-const NAME = {
+/**
+ * A 64-bit integer. In the document it is an `integer`, because JSON has no bigint. It checks the bounds a second time,
+ * because compiled checks round them: theirs lets 2^63 pass.
+ */
+const int64 = (options: TSchemaOptions = {}) =>
+  Type.Refine(
+    Type.BigInt({ format: 'int64', minimum: INT64_MIN, maximum: INT64_MAX, ...options }),
+    isInt64,
+  );
+
+export const PetId = int64({
+  description: 'Identifier of the animal, assigned by the service: ascending, never reused.',
+  example: 1n,
+});
+
+const PetStatus = Type.Enum(PET_STATUSES, {
   type: 'string',
-  minLength: 1,
-  // In ASCII and without \s and \u, because generators copy it into source text of any language. So it is looser than
-  // the rule, for names of rare blanks alone, such as U+3000, and for lone surrogates, which most languages lack.
-  pattern: String.raw`^[\x09-\x0d ]*[^\x00\x09-\x0d ][^\x00]*$`,
-  description:
-    "The animal's name: Unicode text with at least one character that is not White_Space, without U+0000 and lone " +
-    'surrogates. Stored exactly as it is.',
-  example: 'Bella',
-};
+  description: 'Availability of an animal.',
+  example: 'available',
+});
 
-const CategoryIdSchema = Type.Unsafe({
-  ...INT64,
+/** What references refer to, for checks. */
+const REFERRED = { '#/components/schemas/PetStatus': PetStatus };
+
+const statusReference = (options?: TSchemaOptions) =>
+  Type.Ref('#/components/schemas/PetStatus', options);
+
+const name = (options?: TSchemaOptions) =>
+  Type.String({
+    minLength: 1,
+    // In ASCII and without \s and \u, because generators copy it into source text of any language. So it is looser than
+    // the rule, for names of rare blanks alone, such as U+3000, and for lone surrogates, which most languages lack.
+    pattern: String.raw`^[\x09-\x0d ]*[^\x00\x09-\x0d ][^\x00]*$`,
+    description:
+      "The animal's name: Unicode text with at least one character that is not White_Space, without U+0000 and lone " +
+      'surrogates. Stored exactly as it is.',
+    example: 'Bella',
+    ...options,
+  });
+
+const CategoryId = int64({
   description:
     'Identifier of the category the animal belongs to: any 64-bit integer, exact to the last digit. ' +
     '`7.0` and `7e0` are the integer 7.',
@@ -30,60 +65,69 @@ const CategoryIdSchema = Type.Unsafe({
 
 const BELLA = { id: 1n, name: 'Bella', categoryId: 7n, status: 'available' };
 
+const Pet = Type.Object(
+  {
+    id: PetId,
+    name: name(), // without a length: stores of older versions may hold longer ones
+    categoryId: CategoryId,
+    status: Type.Optional(statusReference({ description: 'Availability status.' })),
+  } satisfies Record<keyof StoredPet, object>,
+  {
+    description: 'An animal of the store.',
+    // The second shows that integers are exact: a JavaScript number would round it.
+    examples: [BELLA, { ...BELLA, categoryId: INT64_MAX }],
+  },
+);
+
+const NewPet = Type.Object(
+  {
+    name: name({ maxLength: MAX_NAME_LENGTH }),
+    categoryId: CategoryId,
+    // No `default` keyword: generators would make the member required.
+    status: Type.Optional(statusReference({ description: '`available` if omitted.' })),
+  } satisfies Record<keyof GivenPet, object>,
+  {
+    description:
+      'A new animal. Other members are ignored. Repeated members and nesting deeper than 16 are refused.',
+    examples: [
+      { name: 'Bella', categoryId: INT64_MAX, status: 'available' },
+      { name: 'Milo', categoryId: 1n },
+    ],
+  },
+);
+
+const StatusChange = Type.Object(
+  { status: statusReference({ description: 'The new status.' }) },
+  {
+    description: 'A change of an animal. Other members are refused.',
+    additionalProperties: false,
+    examples: [{ status: 'sold' }],
+  },
+);
+
+/** The query of listPets, once its integers are read. */
+export const ListQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ format: 'int32', ...PAGE_LIMIT })),
+  status: Type.Optional(statusReference()),
+  after: Type.Optional(int64()),
+} satisfies Record<keyof PetQuery, object>);
+
+/** The query of an operation that changes an animal. */
+export const ChangeQuery = Type.Object({
+  from: Type.Optional(statusReference()),
+} satisfies Record<keyof Pick<ChangeCall, 'from'>, object>);
+
 /** The schemas that the document names. */
-export const COMPONENTS: Readonly<Record<string, TSchema>> = {
-  Pet: Type.Object(
-    {
-      id: Type.Unsafe(PET_ID),
-      name: Type.Unsafe(NAME), // without a length: stores of older versions may hold longer ones
-      categoryId: CategoryIdSchema,
-      status: Type.Optional(
-        Type.Unsafe(reference('PetStatus', { description: 'Availability status.' })),
-      ),
-    } satisfies Record<keyof Pet, TSchema>,
-    {
-      description: 'An animal of the store.',
-      // The second shows that integers are exact: a JavaScript number would round it.
-      examples: [BELLA, { ...BELLA, categoryId: INT64_MAX }],
-    },
-  ),
-  NewPet: Type.Object(
-    {
-      name: Type.Unsafe({ ...NAME, maxLength: MAX_NAME_LENGTH }),
-      categoryId: CategoryIdSchema,
-      // No `default` keyword: generators would make the member required.
-      status: Type.Optional(
-        Type.Unsafe(reference('PetStatus', { description: '`available` if omitted.' })),
-      ),
-    } satisfies Record<keyof NewPet, TSchema>,
-    {
-      description:
-        'A new animal. Other members are ignored. Repeated members and nesting deeper than 16 are refused.',
-      examples: [
-        { name: 'Bella', categoryId: INT64_MAX, status: 'available' },
-        { name: 'Milo', categoryId: 1n },
-      ],
-    },
-  ),
-  StatusChange: Type.Object(
-    { status: Type.Unsafe(reference('PetStatus', { description: 'The new status.' })) },
-    {
-      description: 'A change of an animal. Other members are refused.',
-      additionalProperties: false,
-      examples: [{ status: 'sold' }],
-    },
-  ),
-  Pets: Type.Array(Type.Unsafe(reference('Pet')), {
+export const COMPONENTS = {
+  Pet,
+  NewPet,
+  StatusChange,
+  Pets: Type.Array(Type.Ref('#/components/schemas/Pet'), {
     description: 'Animals, in ascending order of `id`.',
     maxItems: PAGE_LIMIT.maximum,
     examples: [[BELLA]],
   }),
-  PetStatus: Type.Unsafe({
-    type: 'string',
-    enum: PET_STATUSES,
-    description: 'Availability of an animal.',
-    example: 'available',
-  }),
+  PetStatus,
   Error: Type.Object(
     {
       code: Type.String({
@@ -105,3 +149,14 @@ export const COMPONENTS: Readonly<Record<string, TSchema>> = {
     { description: 'The body of every error response.' },
   ),
 };
+
+/** The JSON of an animal. The schema says less than the service does: it always sends the status. */
+export type PetBody = Required<Static<typeof Pet, typeof REFERRED>>;
+
+export type ErrorBody = Static<typeof COMPONENTS.Error>;
+
+/** The checks of what clients send. What passes may still break a rule of the domain that no schema can say. */
+export const NEW_PET = Compile(REFERRED, NewPet);
+export const STATUS_CHANGE = Compile(REFERRED, StatusChange);
+export const LIST_QUERY = Compile(REFERRED, ListQuery);
+export const CHANGE_QUERY = Compile(REFERRED, ChangeQuery);

@@ -2,8 +2,11 @@ import { InvalidArgumentError } from 'commander';
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { environmentFault, staticKeyFault } from '../../adapters/api-keys/api-key.js';
-import { GET_PET_SUNSET, type HttpSettings } from '../../adapters/http/http-settings.js';
-import { EXPERIMENTAL_OPERATIONS } from '../../adapters/http/operations.js';
+import {
+  EXPERIMENTAL,
+  GET_PET_SUNSET,
+  type HttpSettings,
+} from '../../adapters/http/http-settings.js';
 import type { RateLimiter } from '../../adapters/http/rate-limit.js';
 
 /*
@@ -97,8 +100,8 @@ export const listOf = (rule: string, isValid: (value: string) => boolean) => (te
 };
 
 export const experimental = listOf(
-  `must hold experimental operations, which are ${EXPERIMENTAL_OPERATIONS.join(' and ')}`,
-  (id) => EXPERIMENTAL_OPERATIONS.includes(id),
+  `must hold experimental operations, which are ${EXPERIMENTAL.join(' and ')}`,
+  (id) => EXPERIMENTAL.some((each) => each === id),
 ) as (text: string) => HttpSettings['experimental'];
 
 /** Addresses, and networks in CIDR notation (RFC 4632). Whoever trusts every address (/0) trusts every client. */

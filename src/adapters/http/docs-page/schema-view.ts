@@ -3,9 +3,11 @@ import { OPERATIONS, type Operation } from '../operations.js';
 import { COMPONENTS } from '../schemas.js';
 import { markup, prose, type Content, type Markup } from './markup.js';
 
+const NAMED: Readonly<Record<string, Keywords>> = COMPONENTS;
+
 /** The keywords of a schema, references resolved. */
 export const keywordsOf = (schema: Keywords): Keywords => ({
-  ...COMPONENTS[schemaName(schema)],
+  ...NAMED[schemaName(schema)],
   ...schema,
 });
 
@@ -16,8 +18,7 @@ export const schemaName = ({ $ref = '' }: Keywords): string => $ref.replace(/.*\
 export function schemasView(): Content {
   const operations = Object.values<Operation>(OPERATIONS);
   const bodies = new Set(operations.map(({ body }) => body && schemaName(body.schema)));
-  const schemas = Object.entries(COMPONENTS) as Array<[string, Keywords]>;
-  return schemas
+  return Object.entries(NAMED)
     .filter(([name]) => !bodies.has(name))
     .map(
       ([name, schema]) => markup`<article id="${name}">

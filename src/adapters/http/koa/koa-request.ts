@@ -5,7 +5,7 @@ import { clientGone, payloadTooLarge } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
 import { splitRequestTarget, type HttpResponse } from '../http-message.js';
 import { NodeRequest, bytesIn, contentOf } from '../node/node-request.js';
-import { OPERATIONS, type OperationId } from '../operations.js';
+import type { OperationId } from '../operations.js';
 
 /** What the router adds to `ctx.state`. */
 export interface AnimalStoreState {
@@ -86,7 +86,7 @@ export class KoaRequest extends NodeRequest {
 export function bodyParserOf({ settings: { bodyLimit } }: HttpInterface): Middleware {
   const options = {
     enableTypes: ['text'],
-    extendTypes: { text: OPERATIONS.changeStatus.body.types },
+    extendTypes: { text: ['json', '+json'] },
     textLimit: bodyLimit,
     encoding: null, // its types do not know that
   };

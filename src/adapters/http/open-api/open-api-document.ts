@@ -75,11 +75,12 @@ export function openApiDocument(given: Partial<HttpSettings> = {}): string {
       headers: Object.fromEntries(headers),
     },
   };
-  return `${stringify(document, 2)}\n`;
+  // JSON has no bigint: TypeBox's name for int64s is its own.
+  return `${stringify(document, 2).replaceAll('"type": "bigint"', '"type": "integer"')}\n`;
 }
 
-function paths(settings: HttpSettings): Keywords {
-  const items: Record<string, Record<string, Keywords>> = {};
+function paths(settings: HttpSettings): object {
+  const items: Record<string, Record<string, object>> = {};
   for (const [id, operation] of servedOperations(settings)) {
     const item = (items[operation.path] ??= {});
     item[operation.method.toLowerCase()] = operationObject(id, operation, settings);
@@ -88,7 +89,7 @@ function paths(settings: HttpSettings): Keywords {
 }
 
 /** The Operation Object of an operation (OpenAPI 3.1.1, 4.8.10). */
-function operationObject(id: string, operation: Operation, settings: HttpSettings): Keywords {
+function operationObject(id: string, operation: Operation, settings: HttpSettings): object {
   const { summary, description, scope, stability, deprecation, body, parameters } = operation;
   const since = day(settings.deprecatedSince);
   const deprecated =
@@ -125,7 +126,7 @@ function parameterObject([name, { in: place, ...rest }]: [string, Parameter]): o
 
 const day = (date: Date): string => date.toISOString().slice(0, 10);
 
-function responses(id: string, operation: Operation, settings: HttpSettings): Keywords {
+function responses(id: string, operation: Operation, settings: HttpSettings): object {
   const { success, conditional, errors, deprecation } = operation;
   const removed = isRemoved(id, settings);
   const isLimited = settings.rateLimit !== undefined && !removed;
@@ -173,7 +174,7 @@ function errorResponse(
   operation: Operation,
   settings: HttpSettings,
   headers: readonly HeaderName[],
-): Keywords {
+): object {
   const isPatch = operation.method === 'PATCH' && codes.includes('unsupported_media_type');
   const ofPatch = isPatch ? (['AcceptPatch'] as const) : [];
   const described = codes.map((code) => ({ code, ...(ERRORS[code] as ErrorDescription) }));
@@ -199,9 +200,9 @@ const content = (
   schema: Keywords,
   types: readonly string[] = ['application/json'],
   rest = {},
-): Keywords => Object.fromEntries(types.map((type) => [type, { schema, ...rest }]));
+): object => Object.fromEntries(types.map((type) => [type, { schema, ...rest }]));
 
-const references = (names: readonly HeaderName[]): Keywords =>
+const references = (names: readonly HeaderName[]): object =>
   Object.fromEntries(
     names.map((name) => [HEADERS[name].name, { $ref: `#/components/headers/${name}` }]),
   );
