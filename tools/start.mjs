@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 
 const options = process.argv.splice(2); // not the build's
 await import('./build.mjs');
@@ -74,6 +75,9 @@ const flags = (name, paths) =>
 
 if (!process.exitCode) {
   // The same process, so signals reach it.
-  const args = [process.execPath, ...permissions(process.env), main, 'serve', ...options];
+  const store = { type: 'string', default: process.env.STORE_URL };
+  const { values } = parseArgs({ args: options, options: { store }, strict: false });
+  const settings = { ...process.env, STORE_URL: values.store };
+  const args = [process.execPath, ...permissions(settings), main, 'serve', ...options];
   process.execve(process.execPath, args, process.env);
 }

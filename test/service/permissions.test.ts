@@ -9,14 +9,20 @@ import { StoreClient } from './store-client.js';
 function started(
   settings: Readonly<Record<string, string>>,
   asked: Readonly<Record<string, readonly string[]>>,
+  ...options: readonly string[]
 ): Child {
   const code = `
     const asked = ${JSON.stringify(asked)};
     if (process.permission !== undefined)
       for (const name in asked) console.error('may ' + name + ': ' + process.permission.has(...asked[name]));`;
-  const options = `--import=data:text/javascript;base64,${Buffer.from(code).toString('base64')}`;
-  const environment = { PORT: '0', LOG_FORMAT: 'json', NODE_OPTIONS: options, ...settings };
-  return new Child(process.execPath, [join(PACKAGE, 'tools/start.mjs')], PACKAGE, environment);
+  const imported = `--import=data:text/javascript;base64,${Buffer.from(code).toString('base64')}`;
+  const environment = { PORT: '0', LOG_FORMAT: 'json', NODE_OPTIONS: imported, ...settings };
+  return new Child(
+    process.execPath,
+    [join(PACKAGE, 'tools/start.mjs'), ...options],
+    PACKAGE,
+    environment,
+  );
 }
 
 /** Adds an animal through it, stops it, and resolves to what it printed. */
@@ -62,6 +68,26 @@ describe('npm start', function () {
         'may start threads: false',
       ]);
       expect(err).to.not.include('ExperimentalWarning');
+    }
+  });
+
+  it('lets it write the folder of the store that --store names, in place of STORE_URL', async () => {
+    const folder = await realpath(temporaryFolder());
+    const settings = { STORE_URL: `sqlite:${join(folder, 'other/animals.db')}`, API_KEYS: KEY };
+    const asked = {
+      'write the store': ['fs.write', join(folder, 'store/animals.db')],
+      'write the other': ['fs.write', join(folder, 'other/animals.db')],
+    };
+    const store = `sqlite:${join(folder, 'store/animals.db')}`;
+    for (const options of [
+      ['--store', store],
+      [`--store=${store}`, '--port', '0'],
+    ]) {
+      const err = await used(started(settings, asked, ...options));
+      expect(err.match(/may .*/g)).to.deep.equal([
+        'may write the store: true',
+        'may write the other: false',
+      ]);
     }
   });
 

@@ -42,7 +42,7 @@ describe('The program', () => {
       const [line = ''] = /(?<=^ *)curl .*$/m.exec(npm.out) ?? [];
       const { stdout } = await run('sh', ['-c', `${line} --silent`]);
       expect(stdout, npm.out).to.equal(
-        '{"id":1,"name":"Bella","categoryId":1,"status":"available"}',
+        '{"id":1,"name":"Bella","categoryId":7,"status":"available"}',
       );
       const { code, signal, out, err } = await npm.stop('SIGTERM');
       expect({ code, signal }, err).to.deep.equal({ code: 0, signal: null });

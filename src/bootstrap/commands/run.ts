@@ -8,8 +8,8 @@ import { addImportCommand } from './import.js';
 import { addKeyCommands } from './keys.js';
 import { reasonOf } from '../service/logger.js';
 import { VERSION, startLine } from '../service/node-version.js';
-import { list } from '../service/setting-values.js';
-import { SETTINGS, SettingsError, readSettings } from '../service/settings.js';
+import { list, refuse } from '../service/setting-values.js';
+import { SETTINGS, SettingsError, readSettings, settingMeant } from '../service/settings.js';
 import type { Adapter } from '../service/wiring.js';
 
 /**
@@ -37,12 +37,19 @@ export async function run(
       writeOut: (text) => void (written = cli.print(io.stdout, text)),
       writeErr: fail,
       outputError: (text, write) =>
-        write(`${cli.withoutArguments(text)}To see what it takes, add --help.`),
+        write(`${cli.withoutArguments(text)}${settingFor(text)}To see what it takes, add --help.`),
     });
   const serving = 'Runs the service until Ctrl-C or SIGTERM. Environment variables configure it.';
-  const example = 'PORT=8080 STORE_URL=sqlite:data/animal-store.db animal-store serve';
+  const example = 'LOG_LEVEL=warn animal-store serve --port 8080 --store sqlite:animals.db';
+  // An empty value would count as not set.
+  const chosen = (name: string) => (text: string) => {
+    io.env[name] = text || refuse('must not be empty');
+  };
   cli
     .addCommand(program, 'serve', serving, example)
+    .option('--host <address>', 'in place of HOST', chosen('HOST'))
+    .option('--port <number>', 'in place of PORT', chosen('PORT'))
+    .option('--store <url>', 'in place of STORE_URL', chosen('STORE_URL'))
     .addHelpText('after', ({ command }) => `\nEnvironment variables:\n${settingsHelp(command)}`)
     .action(async () => {
       const { serve } = await import('./serve.js');
@@ -82,6 +89,13 @@ export async function run(
     const wrong = [SettingsError, cli.UsageError, InvalidParameterError];
     return Object(error).isLasting || wrong.some((kind) => error instanceof kind) ? 2 : 1;
   }
+}
+
+/** For the message of commander about an unknown option: the setting that was meant. */
+function settingFor(message: string): string {
+  const [, option = ''] = /unknown option '--([a-z-]+)/.exec(message) ?? [];
+  const meant = settingMeant(option.replaceAll('-', '_'));
+  return meant === undefined ? '' : `The setting ${meant} is an environment variable.\n`;
 }
 
 /** The settings that the OpenAPI document shows. */

@@ -13,7 +13,7 @@ import { configure } from '../service/container.js';
 import { createLogger, isUnavailable } from '../service/logger.js';
 import { startLine } from '../service/node-version.js';
 import { isLoopback, misspelledSettings } from '../service/settings.js';
-import { startService } from '../service/start-service.js';
+import { startService, type Service } from '../service/start-service.js';
 import { TOKENS, type Adapter } from '../service/wiring.js';
 
 /** Runs the service until SIGINT or SIGTERM. Resolves to the exit code: 0, or 1 if the stop cut something off. */
@@ -49,7 +49,7 @@ export async function serve(io: HostProcess, adapters: readonly Adapter[] = []):
         logger.warn(`static API keys of fewer than 16 characters can be guessed: ${short} set`);
       const open = async () => {
         admin = await openAdminPort?.();
-        await ensureKey(container, url, io, signal);
+        await ensureKey(container, service, io, signal);
       };
       await open().catch(async (error: unknown) => {
         if (signal.aborted) return;
@@ -80,12 +80,12 @@ export async function serve(io: HostProcess, adapters: readonly Adapter[] = []):
 }
 
 /**
- * Ensures that there is a key, once the service listens at `url`: a taken port issues none. Without any, issues one, but
+ * Ensures that there is a key, once the service listens: a taken port issues none. Without any, issues one, but
  * only if no other machine can reach the service, and never into the journal of systemd: elsewhere everyone who reads the
  * output would get in.
  * @throws {UsageError} there is no key and none is issued; the message says what to do.
  */
-async function ensureKey(container: Container, url: string, io: HostProcess, signal: AbortSignal) {
+async function ensureKey(container: Container, at: Service, io: HostProcess, signal: AbortSignal) {
   // An authenticator of others has credentials of its own.
   if (!((await container.getAsync(TOKENS.authenticator)) instanceof ApiKeyAuthenticator)) return;
   const { staticKeys, host, storeUrl } = container.get(TOKENS.settings);
@@ -101,7 +101,7 @@ async function ensureKey(container: Container, url: string, io: HostProcess, sig
   }
   const issued = await managed.issueFirst('first start', { signal });
   if (issued === undefined) return; // another service has issued it
-  await printKey(io, firstKeyNotice(issued.key, url), issued.record.id, managed);
+  await printKey(io, firstKeyNotice(issued.key, at), issued.record.id, managed);
   const logger = await container.getAsync(TOKENS.logger);
   logger?.info({ event: 'api_key_issued', keyId: issued.record.id }, 'issued a first API key');
 }
@@ -113,14 +113,10 @@ function isJournal({ env, stdout }: HostProcess): boolean {
   return env['JOURNAL_STREAM'] === `${dev}:${ino}`;
 }
 
-/** What a first start prints: the key, once, and a command that works when pasted. */
-const firstKeyNotice = (key: string, url: string): string => `\
-There was no API key, so the service issued one. It is shown only this once:
-
-  ${key}
-
-Add an animal:
-
-  curl ${url}/pets -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"name":"Bella","categoryId":1}'
-
+/** What a first start prints: the key, once, and what to do next, with a command that works when pasted. */
+const firstKeyNotice = (key: string, { url, docsUrl }: Service): string => `\
+Your API key, shown only this once: ${key}
+Paste this line to add an animal:
+  curl ${url}/pets -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"name":"Bella","categoryId":7}'
+To see it, open ${docsUrl} with this key. Ctrl-C stops the service.
 `;

@@ -237,20 +237,27 @@ export function parseSettings(
   return { settings: { ...values, storeUrl, staticKeys, drainDelay }, faults };
 }
 
-/**
- * A line for each variable of the environment that is not a setting, but differs from one only by a letter, by two
- * that changed places, by underscores or by case.
- */
+/** A line for each variable of the environment that is not a setting, but has a name like one. */
 export function misspelledSettings(environment: Environment): readonly string[] {
-  const names = SETTINGS.map(({ name }) => name);
   return Object.keys(environment).flatMap((given) => {
-    if (!environment[given] || names.includes(given)) return [];
-    const spellings = spellingsOf(given);
-    const meant = names.find((name) => spellingsOf(name).some((each) => spellings.includes(each)));
-    return meant === undefined
+    const meant = environment[given] ? settingLike(given) : undefined;
+    return meant === undefined || meant === given
       ? []
       : [`${given} is not a setting of the service: did you mean ${meant}?`];
   });
+}
+
+/** The setting that an option of this name stands for: its name is like it, or begins with it, as STORE_URL with store. */
+export const settingMeant = (option: string): string | undefined =>
+  settingLike(option) ?? NAMES.find((name) => name.startsWith(`${option.toUpperCase()}_`));
+
+const NAMES = SETTINGS.map(({ name }) => name);
+
+/** The setting whose name is this, or differs only by a letter, by two that changed places, by underscores or by case. */
+function settingLike(given: string): string | undefined {
+  if (NAMES.includes(given)) return given;
+  const spellings = spellingsOf(given);
+  return NAMES.find((name) => spellingsOf(name).some((each) => spellings.includes(each)));
 }
 
 /** A name and what is left of it without one of its letters: similar names have such a spelling in common. */

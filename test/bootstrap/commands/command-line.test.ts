@@ -127,6 +127,21 @@ describe('The command line', () => {
         'keys list --jsn',
         "unknown option '--jsn'\n(Did you mean --json?)\nTo see what it takes, add --help.\n",
       ],
+      ...[
+        ['serve --log-level debug', 'LOG_LEVEL'],
+        ['serve --loglevel=debug', 'LOG_LEVEL'],
+        ['serve --api-key=hunter2', 'API_KEYS'],
+        ['serve --cors *', 'CORS_ORIGINS'],
+        ['serve --store-url a:', 'STORE_URL'],
+        ['keys list --store a:', 'STORE_URL'],
+        ['export - --adapters a', 'ADAPTERS'],
+      ].map(
+        ([line = '', meant = '']) =>
+          [line, `\nThe setting ${meant} is an environment variable.\nTo see`] as const,
+      ),
+      ['serve --prot 80', "unknown option '--prot'\n(Did you mean --port?)\nThe setting PORT is"],
+      ['serve --no-such', "unknown option '--no-such'\nTo see what it takes, add --help.\n"],
+      ['serve --port 0 --port=1', '--port was given twice: use it once.\n'],
       ['serve now', "too many arguments for 'serve'. Expected 0 arguments but got 1."],
       ['keys issue --name=', '--name must be 1 to 100 characters'],
       [

@@ -37,12 +37,37 @@ describe('serve', () => {
     expect(shelf.closed).to.equal(1);
   });
 
+  it('takes --host, --port and --store in place of its settings, and refuses empty ones', async () => {
+    const shelf = new Shelf();
+    const taken = new URL(await serve({ API_KEYS: KEY, STORE_URL: 'memory:' }).ready()).port;
+    const others = { API_KEYS: KEY, HOST: '192.0.2.1', PORT: taken, STORE_URL: 'none:' };
+    for (const line of [
+      '--host localhost --port 0 --store shelf:',
+      '--host=::1 --port=0 --store=shelf:',
+    ]) {
+      const io = new TestIo(others);
+      const code = run(['serve', ...line.split(' ')], io.io, [shelf.module]);
+      const [, url = ''] = await io.said(/ready at (http[^\s,]+).*animals in shelf/);
+      expect(await statusOf(`${url}/pets`, KEY), line).to.equal(200);
+      io.emit('SIGTERM', 'SIGTERM');
+      expect(await code).to.equal(0);
+    }
+    for (const option of ['--host', '--port', '--store']) {
+      const io = new TestIo({ STORE_URL: 'shelf:' });
+      expect(await run(['serve', option, ''], io.io, [shelf.module])).to.equal(2);
+      expect(io.err).to.match(new RegExp(`option '${option} <\\w+>' must not be empty`));
+    }
+    expect(shelf.opened, 'by the two that were complete').to.have.length(2);
+  });
+
   it('prints a first key once, on stdout only, and accepts it; a later start prints none', async () => {
     const shelf = new Shelf();
     const first = serve({}, shelf.module);
     const url = await first.ready();
     const [key = ''] = /ast_live_\w+/.exec(first.io.out) ?? [];
     expect(first.io.out).to.include(`curl ${url}/pets -H 'Authorization: Bearer ${key}' `);
+    expect(first.io.out).to.include(` open ${new URL('/docs', url).href} `);
+    expect(first.io.out.match(/\n/g), 'four lines').to.have.length(4);
     expect(await statusOf(`${url}/pets`, key)).to.equal(200);
     expect(await first.stop('SIGINT')).to.equal(0);
     expect(first.io.err).to.not.include(key);
@@ -238,7 +263,9 @@ describe('serve', () => {
     const usage = new TestIo({ LOG_FORMAT: 'json' });
     expect(await run(['serve', '--prot', '80'], usage.io)).to.equal(2);
     expect(usage.lines).to.have.length(1);
-    expect(usage.messages[0]).to.match(/^error: unknown option '--prot'.*\nTo see what it takes/);
+    expect(usage.messages[0]).to.match(
+      /^error: unknown option '--prot'.*\n[^]*\nTo see what it takes/,
+    );
     const text = new TestIo({ LOG_FORMAT: 'json', STORE_URL: 'nonsense' });
     expect(await run(['keys', 'list'], text.io)).to.equal(2);
     expect(text.err, 'commands have no log').to.match(/^Invalid settings:\n/);
