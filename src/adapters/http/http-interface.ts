@@ -12,7 +12,7 @@ import { commonHeaders, type HttpRequest, type HttpResponse } from './http-messa
 import { completeSettings, type HttpSettings } from './http-settings.js';
 import { operationRoutes } from './operation-handlers.js';
 import { ACCEPT_PATCH } from './request-body.js';
-import { countRequest, type RateLimiter } from './rate-limit.js';
+import { requestCounter, type RateLimiter } from './rate-limit.js';
 import { InvalidKeyError, authenticate, requestId, requireScope } from './request-headers.js';
 import { crossOriginHeaders } from './response-headers.js';
 import {
@@ -61,6 +61,7 @@ export class HttpInterface {
   readonly settings: HttpSettings;
   readonly #options: HttpInterfaceOptions;
   readonly #findRoute: (path: string) => FoundRoute | undefined;
+  readonly #count: ReturnType<typeof requestCounter> | undefined;
 
   constructor(options: HttpInterfaceOptions) {
     const settings = completeSettings({
@@ -76,6 +77,7 @@ export class HttpInterface {
       ...(options.docs ? docsRoutes(options.docs, settings) : []),
     ];
     this.#findRoute = createRouteFinder(this.routes);
+    this.#count = options.rateLimiter && requestCounter(options.rateLimiter);
   }
 
   /** The value of an Allow header that names every method of every path. */
@@ -93,7 +95,7 @@ export class HttpInterface {
     const { route, parameters = {} } = found ?? {};
     const endpoint = route?.endpoints.get(request.method === 'HEAD' ? 'GET' : request.method);
     const id = requestId(request.header('x-request-id'));
-    const linkBase = this.#linkBase(request, route);
+    const linkBase = (): string => this.#linkBase(request, route);
     const deadline = new Deadline(this.settings.requestDeadline);
     const context: RequestContext = { request, parameters, deadline, linkBase, permit: UNBOUNDED };
     request.onGone(() => deadline.abort(clientGone));
@@ -117,7 +119,7 @@ export class HttpInterface {
       error: fault,
       milliseconds: performance.now() - began,
     });
-    const ofEndpoint = endpoint?.headers?.(linkBase) ?? {};
+    const ofEndpoint = endpoint?.headers?.(linkBase()) ?? {};
     const links = [ofEndpoint['Link'], response.headers['Link']].filter((link) => link);
     const headers = {
       ...commonHeaders(id),
@@ -142,7 +144,7 @@ export class HttpInterface {
     endpoint?: Endpoint,
   ): Promise<HttpResponse> {
     const { request, deadline } = context;
-    const { admission, authenticator, rateLimiter } = this.#options;
+    const { admission, authenticator } = this.#options;
     if (request.method === 'OPTIONS') return this.#describe(request.path, route);
     if (admission && !endpoint?.alwaysServed) context.permit = admission.admit(request);
     if (route ? !route.open : `${request.path}/`.startsWith(`${this.settings.basePath}/`)) {
@@ -157,11 +159,10 @@ export class HttpInterface {
     const { removed, scope } = endpoint;
     const { principal } = context;
     if (removed !== undefined) {
-      const replacement = context.linkBase + removed;
+      const replacement = context.linkBase() + removed;
       throw new HttpError('operation_removed', messageOf('operation_removed', { replacement }));
     }
-    if (rateLimiter && principal)
-      context.quotaHeaders = await countRequest(rateLimiter, principal.keyId);
+    if (this.#count && principal) context.quotaHeaders = await this.#count(principal.keyId);
     if (scope && principal) requireScope(principal, scope);
     return endpoint.handle(context);
   }

@@ -83,7 +83,7 @@ const handlersOf = (
     async listPets({ request, deadline, linkBase }) {
       const { pets, next } = await animalStore.listPets(readPetQuery(request.query), deadline);
       const headers =
-        next === undefined ? undefined : { Link: nextLink(linkBase, request.query, next) };
+        next === undefined ? undefined : { Link: nextLink(linkBase(), request.query, next) };
       return { headers, body: petsJson(pets) };
     },
 
@@ -93,7 +93,7 @@ const handlersOf = (
       const newPet = readNewPet(await readBody(context));
       const { signal } = deadline;
       const { pet, replayed } = await animalStore.createPet(newPet, { idempotencyKey, signal });
-      const Location = `${linkBase}${OPERATIONS.createPet.path}/${pet.id}`;
+      const Location = `${linkBase()}${OPERATIONS.createPet.path}/${pet.id}`;
       return {
         headers: replayed ? { Location, 'Idempotency-Replayed': 'true' } : { Location },
         body: petJson(pet),

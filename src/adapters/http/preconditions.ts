@@ -58,9 +58,10 @@ export async function changeConditionally<Result>(
 
 /** Compares strongly, as If-Match requires. */
 function requireMatch(request: HttpRequest, entityTag: string): void {
-  const sent = request.header('if-match') ?? '*';
+  const sent = request.header('if-match');
+  if (sent === undefined || isAny(sent)) return;
   const tags = sent.split(',').flatMap((tag) => tag.trim() || []);
-  if (isAny(sent) || tags.includes(entityTag)) return;
+  if (tags.includes(entityTag)) return;
   throw preconditionFailed(tags.every((tag) => OWN_TAG.test(tag)) ? undefined : FOREIGN_TAG);
 }
 

@@ -26,26 +26,28 @@ export interface RateLimiter {
 }
 
 /**
- * Counts a request. Returns the headers that tell the client its quota (draft-ietf-httpapi-ratelimit-headers; only
- * this function knows the draft, which may still change).
- * @throws {HttpError} `rate_limited`, with the same headers
+ * Returns a function that counts a request, and returns the headers that tell the client its quota
+ * (draft-ietf-httpapi-ratelimit-headers; only this function knows the draft, which may still change).
+ * It throws an `HttpError`, `rate_limited`, with the same headers.
  */
-export async function countRequest(
+export function requestCounter(
   limiter: RateLimiter,
-  keyId: string,
-): Promise<Readonly<Record<string, string>>> {
+): (keyId: string) => Promise<Readonly<Record<string, string>>> {
   const { requests, seconds } = limiter.limit;
-  const { allowed, remaining, resetsIn } = await limiter.take(keyId);
-  const headers = {
-    'RateLimit-Policy': `"default";q=${requests};w=${seconds}`,
-    RateLimit: `"default";r=${remaining};t=${wholeSeconds(resetsIn)}`,
+  const policy = { 'RateLimit-Policy': `"default";q=${requests};w=${seconds}` };
+  return async (keyId) => {
+    const { allowed, remaining, resetsIn } = await limiter.take(keyId);
+    const headers = {
+      ...policy,
+      RateLimit: `"default";r=${remaining};t=${wholeSeconds(resetsIn)}`,
+    };
+    if (allowed) return headers;
+    const message = messageOf('rate_limited', limiter.limit);
+    throw new HttpError('rate_limited', message, {
+      ...headers,
+      'Retry-After': String(wholeSeconds(resetsIn)),
+    });
   };
-  if (allowed) return headers;
-  const message = messageOf('rate_limited', limiter.limit);
-  throw new HttpError('rate_limited', message, {
-    ...headers,
-    'Retry-After': String(wholeSeconds(resetsIn)),
-  });
 }
 
 /** Rounded up, so that a client that waits as told is not too early. */

@@ -36,8 +36,8 @@ export interface RequestContext {
   /** The parameters of the path, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly deadline: Deadline;
-  /** Where the client finds the operations: what Location and Link begin with. */
-  readonly linkBase: string;
+  /** Returns where the client finds the operations: what Location and Link begin with. */
+  readonly linkBase: () => string;
   /** `UNBOUNDED` until the request is admitted, and for one that is always served. */
   permit: Permit;
   /** Set once the key turned out to be valid. Never set on open routes. */

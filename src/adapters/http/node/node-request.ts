@@ -111,7 +111,9 @@ export class NodeRequest implements HttpRequest {
       };
       request.once('end', () => resolve(Buffer.concat(chunks)));
       request.once('error', (error) => reject(error instanceof HttpError ? error : clientGone()));
-      request.once('close', () => reject(clientGone()));
+      request.once('close', () => {
+        if (!request.readableEnded) reject(clientGone()); // an error has a stack, which takes 50 us
+      });
       request.on('data', take);
     });
   }
