@@ -1,15 +1,18 @@
 // Measures the built service beside others: CPU time of the process for each request, and requests per second, with 32
 // keep-alive clients (64 for creates) on this machine. Every service is measured in turn, in short rounds, so that what
 // else this machine does is the same for all; the medians are printed, and their ratios to the first one's.
-// Usage: npm run measure [-- NAME...] [--rounds N], after npm run build. Names: see SERVICES; Fastify needs npm install
-// --prefix tools/peers. Default: animal-store alone. --guard compares animal-store to node-http, whose ratios are
-// committed in measure-guard.json, and fails when one grew by a quarter.
+// Usage: npm run measure [-- NAME...] [--rounds N], after npm run build. Names: see SERVICES, or the folder of another
+// checkout that is built; the peers need npm install --prefix tools/peers. Default: animal-store alone.
 // --clients 1 sends one request at a time.
-import { mkdtempDisposableSync, readFileSync, readdirSync } from 'node:fs';
+// --guard compares animal-store to node-http, whose ratios are committed in measure-guard.json, and fails when one grew
+// by a quarter.
+// --page writes the tables of docs/performance.md; some ten minutes on a quiet machine.
+import { mkdtempDisposableSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { format, resolveConfig } from 'prettier';
 import { startLoad } from './load.mjs';
 import { main, startService } from './service.mjs';
 
@@ -24,7 +27,10 @@ const peer = (name) => fileURLToPath(new URL(`./peers/${name}.mjs`, import.meta.
 const SERVICES = {
   'animal-store': [main],
   'animal-store-on-node-http': [main, { ADAPTERS: peer('on-node-http') }],
+  koa: [peer('koa-service')],
+  'koa-batched': [peer('koa-service'), { BATCH_LOG: '1' }],
   fastify: [peer('fastify-service')],
+  'fastify-batched': [peer('fastify-service'), { BATCH_LOG: '1' }],
   'bare-fastify': [peer('fastify-service'), { BARE: '1' }],
   'node-http': [peer('node-http-service')],
 };
@@ -61,7 +67,7 @@ const cpuOf = (pid) =>
     0,
   );
 
-async function start(name, folder) {
+async function start(name, folder, clients) {
   const [program, settings] = SERVICES[name] ?? [mainOf(name)];
   const store = { STORE_URL: `sqlite:${join(folder, `${basename(name)}.db`)}`, API_KEYS: KEY };
   const service = await startService(
@@ -76,15 +82,17 @@ async function start(name, folder) {
     /** One round of an operation. */
     async round(operation) {
       const before = cpu();
-      const work = OPERATIONS[operation];
-      const clients = values.clients ? Number(values.clients) : work.clients;
-      const { status, seconds, p99 } = await load.run({ ...work, clients, seconds: SECONDS });
+      const work = { ...OPERATIONS[operation], seconds: SECONDS };
+      const { status, seconds, p50, p99 } = await load.run({
+        ...work,
+        clients: clients ?? work.clients,
+      });
       const counts = Object.entries(status);
       const requests = counts.reduce((sum, [, count]) => sum + count, 0);
       const hasFailed = requests === 0 || counts.some(([code]) => code < 200 || code >= 400);
       const failure =
         hasFailed && `${name}, ${operation}: requests failed: ${JSON.stringify(status)}`;
-      return { cpu: (cpu() - before) / requests, rate: requests / seconds, p99, failure };
+      return { cpu: (cpu() - before) / requests, rate: requests / seconds, p50, p99, failure };
     },
     stop() {
       load.stop();
@@ -93,13 +101,17 @@ async function start(name, folder) {
   };
 }
 
-/** Calls `report` with the medians of each operation, by service. */
-async function measure(names, operations, rounds, report) {
+/**
+ * Returns the medians of each operation, by service, and calls `report` with them. `ratio` has those of the ratios to the
+ * first service, round by round.
+ */
+async function measure(names, operations, { rounds, clients, report = () => {} }) {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'animal-store-measure-'));
   const services = [];
+  const measured = {};
   try {
     for (const name of names) {
-      const service = await start(name, folder.path);
+      const service = await start(name, folder.path, clients);
       services.push(service);
       await service.round('create');
     }
@@ -114,20 +126,22 @@ async function measure(names, operations, rounds, report) {
         }
       }
       const first = results.get(names[0]);
-      report(
-        operation,
-        names.map((name) => {
-          const all = results.get(name);
-          return {
-            name,
-            cpu: median(all.map(({ cpu }) => cpu)),
-            rate: median(all.map(({ rate }) => rate)),
-            p99: median(all.map(({ p99 }) => p99)),
-            ratio: median(all.map(({ cpu }, index) => cpu / first[index].cpu)),
-          };
-        }),
-      );
+      const mediansOf = (name) => {
+        const all = results.get(name);
+        const values = ['cpu', 'rate', 'p50', 'p99'].map((figure) => [
+          figure,
+          median(all.map((result) => result[figure])),
+          median(all.map((result, index) => result[figure] / first[index][figure])),
+        ]);
+        return {
+          ...Object.fromEntries(values),
+          ratio: Object.fromEntries(values.map(([figure, , ratio]) => [figure, ratio])),
+        };
+      };
+      measured[operation] = Object.fromEntries(names.map((name) => [name, mediansOf(name)]));
+      report(operation, measured[operation]);
     }
+    return measured;
   } finally {
     for (const service of services) await service.stop();
   }
@@ -139,30 +153,103 @@ async function isAsFastAsCommitted() {
     readFileSync(new URL('./measure-guard.json', import.meta.url), 'utf8'),
   );
   let isFast = true;
-  await measure(
-    ['node-http', 'animal-store'],
-    Object.keys(committed),
-    6,
-    (operation, [, { ratio }]) => {
-      isFast &&= ratio <= committed[operation] * 1.25;
-      console.log(
-        `${operation}: ${ratio.toFixed(2)} times the CPU time of node-http (committed: ${committed[operation]})`,
-      );
-    },
-  );
+  const report = (operation, results) => {
+    const ratio = results['animal-store'].ratio.cpu;
+    isFast &&= ratio <= committed[operation] * 1.25;
+    console.log(
+      `${operation}: ${ratio.toFixed(2)} times the CPU time of node-http (committed: ${committed[operation]})`,
+    );
+  };
+  await measure(['node-http', 'animal-store'], Object.keys(committed), { rounds: 6, report });
   return isFast;
+}
+
+/** The services in the first table of docs/performance.md. */
+const ROWS = {
+  'animal-store': 'animal store (Koa)',
+  'animal-store-on-node-http': 'the same without Koa',
+  koa: 'Koa 3 by hand',
+  'koa-batched': 'Koa 3 by hand, log batched',
+  fastify: 'Fastify 5',
+  'fastify-batched': 'Fastify 5, log batched',
+  'bare-fastify': 'Fastify 5, bare',
+  'node-http': '`node:http`, bare',
+};
+/** Those that one client alone is measured with, in the second table. */
+const ALONE = ['koa-batched', 'fastify', 'fastify-batched'];
+/** How often one client alone is measured: a single run has shown the opposite of another. */
+const RUNS = 5;
+
+const tableOf = ([head, ...rows]) =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+/** CPU time by service and operation, with ratios to the service, and creates a second. */
+async function tableOfMany() {
+  const columns = ['create', 'get', 'list of 20', 'list by status'];
+  const measured = await measure(Object.keys(ROWS), columns, { rounds, report: print });
+  const cellOf = (name) => (operation) => {
+    const { cpu, ratio } = measured[operation][name];
+    const compared = name === 'animal-store' ? '' : ` (${ratio.cpu.toFixed(2)})`;
+    return `${Math.round(cpu)}${compared}`;
+  };
+  const rows = [['', ...columns, 'creates a second']];
+  for (const [name, title] of Object.entries(ROWS)) {
+    const rate = Math.round(measured.create[name].rate / 100) * 100;
+    rows.push([title, ...columns.map(cellOf(name)), rate.toLocaleString('en')]);
+  }
+  return tableOf(rows);
+}
+
+/** The figures of the service as parts of each peer's, with one client: the smallest and the largest of several runs. */
+async function tableOfOne() {
+  const operations = ['create', 'get', 'list of 20'];
+  const runs = [];
+  for (let run = 0; run < RUNS; run += 1)
+    runs.push(
+      await measure(['animal-store', ...ALONE], operations, { rounds, clients: 1, report: print }),
+    );
+  const rangeOf = (operation, peer) => (figure) => {
+    const parts = runs.map((measured) => 1 / measured[operation][peer].ratio[figure]);
+    return `${Math.min(...parts).toFixed(2)} to ${Math.max(...parts).toFixed(2)}`;
+  };
+  const rows = [['', 'beside', 'CPU time', 'median', '99th percentile']];
+  for (const operation of operations)
+    for (const peer of ALONE) {
+      const ranges = ['cpu', 'p50', 'p99'].map(rangeOf(operation, peer));
+      rows.push([operation, ROWS[peer], ...ranges]);
+    }
+  return tableOf(rows);
+}
+
+/** Writes the first two tables of docs/performance.md. */
+async function writePage() {
+  const page = fileURLToPath(new URL('../docs/performance.md', import.meta.url));
+  const tables = [await tableOfMany(), await tableOfOne()];
+  const written = readFileSync(page, 'utf8');
+  const options = { ...(await resolveConfig(page)), parser: 'markdown' };
+  const made = written.replaceAll(/^\|[^]*?\|$(?!\n\|)/gm, (table) => tables.shift() ?? table);
+  writeFileSync(page, await format(made, options));
+}
+
+/** Prints the medians of an operation. */
+function print(operation, results) {
+  for (const [name, { cpu, rate, p50, p99, ratio }] of Object.entries(results))
+    console.log(
+      `${operation.padEnd(14)} ${name.padEnd(25)} ${cpu.toFixed(1).padStart(6)} us CPU  ${ratio.cpu.toFixed(2)} ` +
+        `times ${Object.keys(results)[0]}  ${Math.round(rate)}/s  p50 ${p50.toFixed(2)} ms  p99 ${p99.toFixed(2)} ms`,
+    );
 }
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
-    rounds: { type: 'string', default: '12' },
+    rounds: { type: 'string', default: '9' },
     guard: { type: 'boolean' },
+    page: { type: 'boolean' },
     clients: { type: 'string' },
   },
 });
-const names = positionals.length > 0 ? positionals : ['animal-store'];
-const operations = Object.keys(OPERATIONS);
+const rounds = Number(values.rounds);
 if (values.guard) {
   // A busy machine gets three tries: what became slower fails all of them.
   if (
@@ -175,12 +262,9 @@ if (values.guard) {
     );
     process.exitCode = 1;
   }
-} else {
-  await measure(names, operations, Number(values.rounds), (operation, results) => {
-    for (const { name, cpu, rate, p99, ratio } of results)
-      console.log(
-        `${operation.padEnd(21)} ${name.padEnd(25)} ${cpu.toFixed(1).padStart(6)} us CPU  ${ratio.toFixed(2)} ` +
-          `times ${names[0]}  ${Math.round(rate)}/s  p99 ${p99.toFixed(2)} ms`,
-      );
-  });
+} else if (values.page) await writePage();
+else {
+  const names = positionals.length > 0 ? positionals : ['animal-store'];
+  const clients = values.clients && Number(values.clients);
+  await measure(names, Object.keys(OPERATIONS), { rounds, clients, report: print });
 }
