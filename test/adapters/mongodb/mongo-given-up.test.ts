@@ -29,7 +29,7 @@ describe('A change in MongoDB whose reply is late or lost', () => {
     };
     const changes = mongoChanges({
       collection: () => collection,
-      run,
+      write: run,
     } as unknown as MongoConnection);
     const error = await rejection(changes.changeStatus(1n, 'pending', ['available', 'sold']));
     expect(error).to.be.instanceOf(UnavailableError);
