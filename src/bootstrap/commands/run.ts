@@ -93,7 +93,7 @@ export async function run(
 
 /** For the message of commander about an unknown option: the setting that was meant. */
 function settingFor(message: string): string {
-  const [, option = ''] = /unknown option '--([a-z-]+)/.exec(message) ?? [];
+  const [, option = ''] = /unknown option '--([\w-]+)/.exec(message) ?? [];
   const meant = settingMeant(option.replaceAll('-', '_'));
   return meant === undefined ? '' : `The setting ${meant} is an environment variable.\n`;
 }

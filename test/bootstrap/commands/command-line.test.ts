@@ -130,6 +130,9 @@ describe('The command line', () => {
       ...[
         ['serve --log-level debug', 'LOG_LEVEL'],
         ['serve --loglevel=debug', 'LOG_LEVEL'],
+        ['serve --LOG_LEVEL debug', 'LOG_LEVEL'],
+        ['serve --logLevel=debug', 'LOG_LEVEL'],
+        ['serve --corsOrigins *', 'CORS_ORIGINS'],
         ['serve --api-key=hunter2', 'API_KEYS'],
         ['serve --cors *', 'CORS_ORIGINS'],
         ['serve --store-url a:', 'STORE_URL'],
