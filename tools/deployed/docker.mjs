@@ -31,10 +31,11 @@ const DEBS = 'docker.io containerd runc tini';
 const COMPOSE = 'github.com/docker/compose/v2@v2.39.4';
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
 
-export async function run({ root, sh, show }) {
+export async function run({ root, sh, show, left }) {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-docker-'));
   const name = `deployed-${process.pid}`;
   const started = [];
+  let compose;
   /** Starts a program that runs until the end. */
   const start = (program, args, env = {}) => {
     const log = openSync(join(folder, 'log'), 'a');
@@ -50,7 +51,7 @@ export async function run({ root, sh, show }) {
     } catch {
       return `needs the packages ${DEBS}`;
     }
-    const compose = buildCompose(folder);
+    compose = buildCompose(folder);
     sh(`for deb in ${folder}/debs/*.deb; do dpkg -x $deb ${folder}/engine; done`);
     try {
       const packages = '--variant=minbase --include=libatomic1,ca-certificates';
@@ -165,7 +166,7 @@ export async function run({ root, sh, show }) {
     );
 
     // Compose.
-    if (!(await compose))
+    if (!(await Promise.race([compose.done, delay(left(), false, { ref: false })])))
       return 'Compose: needs its plugin, or Go to build it in five minutes; the rest was run';
     sh(
       `mkdir -p ${folder}/config/cli-plugins && cp ${folder}/compose/docker-compose ${folder}/config/cli-plugins/`,
@@ -187,6 +188,7 @@ export async function run({ root, sh, show }) {
     show('docker compose ps and down work', true);
     return undefined;
   } finally {
+    compose?.stop();
     for (const child of started.toReversed()) {
       if (child.exitCode !== null || child.signalCode !== null) continue;
       const ended = once(child, 'exit');
@@ -206,8 +208,8 @@ async function until(what, holds) {
   }
 }
 
-/** Builds the plugin, while the rest runs. Resolves to whether it is there. */
-async function buildCompose(folder) {
+/** Builds the plugin, while the rest runs. `done` resolves to whether it is there. */
+function buildCompose(folder) {
   const env = {
     ...process.env,
     GOPATH: `${folder}/go`,
@@ -222,7 +224,18 @@ async function buildCompose(folder) {
     from=$(go mod download -json ${COMPOSE} | sed -n 's/.*"Dir": "\\(.*\\)".*/\\1/p')
     cp -r "$from" source; cd source
     nice go build -ldflags '-s -w -X github.com/docker/compose/v2/internal.Version=2.39.4' -o ../docker-compose ./cmd`;
-  const options = { env, stdio: 'ignore', timeout: 300_000 };
-  const [code] = await once(spawn('sh', ['-c', script], options), 'exit');
-  return code === 0;
+  const child = spawn('sh', ['-c', script], {
+    env,
+    stdio: 'ignore',
+    timeout: 300_000,
+    detached: true,
+  });
+  const stop = () => {
+    try {
+      process.kill(-Number(child.pid), 'SIGKILL'); // and what it started
+    } catch {
+      // it has ended
+    }
+  };
+  return { done: once(child, 'exit').then(([code]) => code === 0), stop };
 }

@@ -11,7 +11,7 @@ import { read } from '../../build/test/docs/code-blocks.js';
 
 export const needs = {};
 
-const RELOADS = 3;
+const RELOADS = 2;
 
 export async function run({ root, sh, show }) {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-pm2-'));
