@@ -4,6 +4,8 @@
 export const adapter = ({ decorate, TOKENS }) => {
   decorate(TOKENS.petRepository, (pets) => ({
     add: (animal, call) => pets.add(animal, call),
+    // Absent in stores that keep no idempotency keys.
+    addOnce: pets.addOnce && ((...given) => pets.addOnce(...given)),
     findById: (id, call) => pets.findById(id, call),
     async list(range, call) {
       const began = performance.now();

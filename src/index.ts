@@ -47,12 +47,7 @@ export {
 export type { CatalogueTransfer, PetClaim } from './application/ports/catalogue-transfer.js';
 export type { Clock } from './application/ports/clock.js';
 export type { PetChanges } from './application/ports/pet-changes.js';
-export type {
-  AddOptions,
-  Claim,
-  PetRange,
-  PetRepository,
-} from './application/ports/pet-repository.js';
+export type { Claim, PetRange, PetRepository } from './application/ports/pet-repository.js';
 export type {
   CompleteStore,
   OpenMode,

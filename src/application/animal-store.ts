@@ -10,6 +10,9 @@ import type { PetStatus } from '../domain/pet-status.js';
  * Pets hold bigints, which `JSON.stringify` refuses: use `stringify` of this package.
  */
 export interface AnimalStore {
+  /** `false` if `createPet` refuses idempotency keys, because the store keeps none. Default: it takes them. */
+  readonly keepsIdempotencyKeys?: boolean | undefined;
+
   /**
    * Returns one page of animals in ascending order of id. Passing `next` as `after` to the end returns every animal
    * that exists, and has the status, during the whole traversal exactly once.
@@ -22,7 +25,7 @@ export interface AnimalStore {
    * Adds an animal under an id that the store assigns. With an idempotency key the animal is added at most once:
    * a retry within 24 hours resolves to the animal as it was created, `replayed: true`.
    * @throws {InvalidPetError} naming every fault. Nothing was stored.
-   * @throws {InvalidParameterError} the idempotency key or its scope is not valid.
+   * @throws {InvalidParameterError} the idempotency key or its scope is not valid, or the store keeps none.
    * @throws {IdempotencyKeyReusedError} the key was used for another animal. Nothing was stored.
    * @throws {IdempotencyConflictError} an earlier call with the key is still in progress.
    */

@@ -110,7 +110,7 @@ function copyable({ pets, apiKeys, transfer }: Store) {
 /** Every claim that is live, in batches. */
 async function* claimsOf(
   transfer: CatalogueTransfer,
-  now: Date,
+  now: number,
   call: Call,
 ): AsyncGenerator<readonly PetClaim[]> {
   for (let after: PetClaim | undefined; ;) {

@@ -57,6 +57,8 @@ export function createAnimalStore({
   sha256 = sha256ByWebCrypto,
 }: AnimalStoreDependencies): AnimalStore {
   return Object.freeze({
+    keepsIdempotencyKeys: pets.addOnce !== undefined,
+
     async listPets(query = {}, call = {}) {
       requirePetQuery(query, call);
       const { limit = PAGE_LIMIT.default, status, after } = query;
@@ -71,12 +73,13 @@ export function createAnimalStore({
     async createPet(pet, { idempotencyKey, signal } = {}) {
       signal?.throwIfAborted();
       const unsaved = unsavedPet(pet);
+      if (idempotencyKey === undefined)
+        return { pet: await pets.add(unsaved, { signal }), replayed: false };
+      if (pets.addOnce === undefined)
+        throw new InvalidParameterError([{ field: 'idempotencyKey', message: KEEPS_NONE }]);
       const now = timeOf(clock);
-      const claim =
-        idempotencyKey === undefined
-          ? undefined
-          : await claimFor(idempotencyKey, unsaved, now, sha256);
-      return pets.add(unsaved, { claim, now, signal });
+      const claim = await claimFor(idempotencyKey, unsaved, now, sha256);
+      return pets.addOnce(unsaved, claim, now, { signal });
     },
 
     async getPet(id, call = {}) {
@@ -125,7 +128,7 @@ export function requireStatus(status: PetStatus): void {
 export function requireFrom(from: PetStatus | undefined): readonly PetStatus[] {
   if (from === undefined) return PET_STATUSES;
   requireValid({ from: PET_RULES.status(from) });
-  return [from];
+  return Object.freeze([from]);
 }
 
 /**
@@ -165,19 +168,21 @@ export function requirePetId(id: bigint | number, { signal }: Call): bigint {
   throw new InvalidParameterError([{ field: 'id', message: 'must be a bigint or a safe integer' }]);
 }
 
+const KEEPS_NONE = 'must be omitted: the store keeps no idempotency keys';
+
 /** How long an idempotency key is honoured, in milliseconds: 24 hours. */
 const CLAIM_LIFETIME = 24 * 60 * 60 * 1000;
 
 async function claimFor(
   idempotencyKey: IdempotencyKey,
   pet: UnsavedPet,
-  now: Date,
+  now: number,
   sha256: Sha256,
 ) {
   const { scope, key } = Object(idempotencyKey) as IdempotencyKey; // also of null
   requireValid({ 'idempotencyKey.scope': textFault(scope), 'idempotencyKey.key': textFault(key) });
-  const keepUntil = new Date(now.getTime() + CLAIM_LIFETIME);
-  return { scope, key, fingerprint: await sha256(fingerprintText(pet)), keepUntil };
+  const fingerprint = await sha256(fingerprintText(pet));
+  return Object.freeze({ scope, key, fingerprint, keepUntil: now + CLAIM_LIFETIME });
 }
 
 /** Checked here once, so that no store has to escape what text columns cut or replace. */

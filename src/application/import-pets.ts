@@ -47,7 +47,7 @@ const ONCE_LIFETIME = 365 * 24 * 60 * 60 * 1000;
 
 /** How `addPets` adds. */
 export interface AddPetsOptions {
-  /** Names the source, in 1 to 255 characters. With it, each of its lines is added at most once within a year. */
+  /** Names the source, in 1 to 255 characters. With it, each of its lines is added at most once within a year. The store must keep claims. */
   readonly source?: string | undefined;
   /** Default: the machine's clock. */
   readonly clock?: Clock | undefined;
@@ -57,24 +57,22 @@ export interface AddPetsOptions {
 export const addPets =
   (pets: PetRepository, { source, clock = systemClock }: AddPetsOptions = {}): StorePets =>
   async (entries, report) => {
+    if (source !== undefined && pets.addOnce === undefined)
+      throw new TypeError('The store keeps no claims: a source cannot be added once.');
     const now = timeOf(clock);
-    const keepUntil = new Date(now.getTime() + ONCE_LIFETIME);
+    const keepUntil = now + ONCE_LIFETIME;
     for (let start = 0; start < entries.length; start += ADDS_AT_ONCE) {
       const batch = entries.slice(start, start + ADDS_AT_ONCE);
-      const adding = batch.map(({ line, pet }) => {
-        if (source === undefined) return pets.add(pet);
+      const adding = batch.map(async ({ line, pet }): Promise<boolean> => {
+        if (source === undefined || !pets.addOnce) return pets.add(pet).then(() => true);
         // The text itself, not a hash of it: hashing takes longer, and the claim is hardly larger than its animal.
-        const claim = {
-          scope: source,
-          key: String(line),
-          fingerprint: fingerprintText(pet),
-          keepUntil,
-        };
-        return pets.add(pet, { claim, now });
+        const fingerprint = fingerprintText(pet);
+        const claim = Object.freeze({ scope: source, key: String(line), fingerprint, keepUntil });
+        return !(await pets.addOnce(pet, claim, now)).replayed;
       });
       const results = await Promise.allSettled(adding);
       for (const result of results)
-        if (result.status === 'fulfilled' && !result.value.replayed) report.added += 1;
+        if (result.status === 'fulfilled' && result.value) report.added += 1;
       const failed = results.find((result) => result.status === 'rejected');
       if (failed) throw failed.reason;
       report.line = batch.at(-1)?.line ?? report.line;

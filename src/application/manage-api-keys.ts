@@ -5,7 +5,12 @@ import { SCOPES, isScope, type Scope } from './ports/authenticator.js';
 import { systemClock, timeOf, type Clock } from './ports/clock.js';
 
 /** What people may see of a managed key: neither the key nor its hash. `revokedAt` is the real time of the revocation. */
-export interface ManagedApiKey extends Omit<ApiKeyRecord, 'hash'> {
+export interface ManagedApiKey extends Pick<ApiKeyRecord, 'id' | 'name' | 'scopes'> {
+  readonly createdAt: Date;
+  /** Absent: it does not expire. */
+  readonly expiresAt?: Date;
+  /** Absent: it is not revoked. */
+  readonly revokedAt?: Date;
   /** As of the time it was read. Only `active` keys are accepted. */
   readonly state: 'active' | 'expired' | 'revoked';
 }
@@ -73,10 +78,12 @@ export class ManagedApiKeys {
     requireValid({
       name: nameFault(name),
       scopes: areScopes ? undefined : `must be one or more of ${SCOPES.join(', ')}`,
-      expiresAt: expiresAt === undefined || expiresAt > now ? undefined : 'must be in the future',
+      expiresAt:
+        expiresAt === undefined || Number(expiresAt) > now ? undefined : 'must be in the future',
     });
     const inOrder = SCOPES.filter((scope) => scopes.includes(scope));
-    const fields = { name, scopes: inOrder, createdAt: now, ...(expiresAt && { expiresAt }) };
+    const times = { createdAt: now, ...(expiresAt && { expiresAt: expiresAt.getTime() }) };
+    const fields = { name, scopes: Object.freeze(inOrder), ...times };
     const issued = await this.#add(undefined, fields, call);
     if (issued) return issued;
     // Two of 62^8 random ids almost never collide.
@@ -108,15 +115,14 @@ export class ManagedApiKeys {
     { after = 0, signal }: RevokeCall = {},
   ): Promise<ManagedApiKey | undefined> {
     const now = timeOf(this.#clock);
-    const end = new Date(now.getTime() + after);
-    const isDelay = Number.isInteger(after) && after >= 0 && !Number.isNaN(end.getTime());
+    const isDelay = Number.isInteger(after) && after >= 0 && now + after <= LAST_TIME;
     requireValid({
       after: isDelay ? undefined : 'must be a whole number of milliseconds, 0 or more',
     });
     const before = await this.#apiKeys.findById(id, { signal });
     if (before === undefined) return undefined;
-    const earlier = withoutHash(before, now).revokedAt ?? now;
-    const at = after > 0 ? end : new Date(Math.min(+now, +earlier) - ON_EVERY_CLOCK);
+    const earlier = withoutHash(before, now).revokedAt?.getTime() ?? now;
+    const at = after > 0 ? now + after : Math.min(now, earlier) - ON_EVERY_CLOCK;
     const revoked = await this.#apiKeys.revoke(id, at, { signal });
     return revoked && withoutHash(revoked, now);
   }
@@ -124,7 +130,7 @@ export class ManagedApiKeys {
   /** Resolves to `undefined` if the id is taken. */
   async #add(id: string | undefined, fields: Omit<ApiKeyRecord, 'id' | 'hash'>, call?: Call) {
     const { key, ...generated } = this.#generate(id);
-    const record = { ...generated, ...fields };
+    const record = Object.freeze({ ...generated, ...fields });
     const isNew = await this.#apiKeys.add(record, call);
     return isNew ? { key, record: withoutHash(record, record.createdAt) } : undefined;
   }
@@ -136,19 +142,29 @@ export class ManagedApiKeys {
  */
 const ON_EVERY_CLOCK = 365_242.5 * 24 * 60 * 60 * 1000;
 
-function withoutHash(apiKey: ApiKeyRecord, now: Date): ManagedApiKey {
-  const { hash: _, ...shown } = apiKey;
-  const stored = apiKey.revokedAt?.getTime() ?? 0;
-  const revoked = stored < 0 && { revokedAt: new Date(stored + ON_EVERY_CLOCK) };
-  return { ...shown, ...revoked, state: apiKeyState(apiKey, now) };
+function withoutHash(apiKey: ApiKeyRecord, now: number): ManagedApiKey {
+  const { id, name, scopes, createdAt, expiresAt, revokedAt } = apiKey;
+  const revoked = revokedAt !== undefined && revokedAt < 0 ? revokedAt + ON_EVERY_CLOCK : revokedAt;
+  return {
+    id,
+    name,
+    scopes,
+    createdAt: new Date(createdAt),
+    ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt) }),
+    ...(revoked !== undefined && { revokedAt: new Date(revoked) }),
+    state: apiKeyState(apiKey, now),
+  };
 }
 
-/** The state at the instant `now`: expired from `expiresAt` on, revoked from `revokedAt` on, `revoked` before `expired`. */
+/** The last time that a `Date` can hold, in milliseconds. */
+const LAST_TIME = 8.64e15;
+
+/** The state at the time `now`: expired from `expiresAt` on, revoked from `revokedAt` on, `revoked` before `expired`. */
 export function apiKeyState(
   { revokedAt, expiresAt }: ApiKeyRecord,
-  now: Date,
+  now: number,
 ): ManagedApiKey['state'] {
-  // Compared as "is it still before", so that an invalid date ends a key and never extends it.
+  // Compared as "is it still before", so that what is no time ends a key and never extends it.
   if (revokedAt !== undefined && !(now < revokedAt)) return 'revoked';
   return expiresAt === undefined || now < expiresAt ? 'active' : 'expired';
 }

@@ -1,5 +1,5 @@
 /** Every availability status, in the order of the interface. */
-export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
+export const PET_STATUSES = Object.freeze(['available', 'pending', 'sold'] as const);
 
 /** An animal's availability: one of `PET_STATUSES`. */
 export type PetStatus = (typeof PET_STATUSES)[number];

@@ -136,7 +136,7 @@ describe('Importing', () => {
 
 /** The least that is a store. */
 const sound: PetRepository = {
-  add: async (pet) => ({ pet: savedPet(1n, pet), replayed: false }),
+  add: async (pet) => savedPet(1n, pet),
   findById: async () => undefined,
   list: async () => [],
 };
@@ -155,7 +155,7 @@ describe('The public types', () => {
       // @ts-expect-error: its list is missing
       { ...sound, list: undefined },
       // @ts-expect-error: it does not say whether an add is a replay
-      { ...sound, add: async (added: UnsavedPet) => ({ pet: savedPet(1n, added) }) },
+      { ...sound, addOnce: async (added: UnsavedPet) => ({ pet: savedPet(1n, added) }) },
       // @ts-expect-error: its ids are numbers
       { ...sound, findById: async (id: number) => savedPet(BigInt(id), pet) },
       // @ts-expect-error: it finds null

@@ -155,7 +155,7 @@ export class Shelf {
 export const changed = <T extends object>(inner: T, changes: Partial<T>): T =>
   new Proxy(inner, {
     get(_, name) {
-      const value: unknown = Reflect.get(changes, name) ?? Reflect.get(inner, name);
+      const value: unknown = Reflect.get(name in changes ? changes : inner, name);
       return typeof value === 'function' ? value.bind(inner) : value;
     },
   });

@@ -269,10 +269,9 @@ export const keepsSnapshot =
 /** For each operation of a port: a fault by which it does nothing. */
 export const idleFaults = <Port extends object>(port: Port): Bites<string, Fault<Port>> =>
   Object.fromEntries(
-    Object.keys(port).map((name) => [
-      name,
-      () => ({ [name]: async () => undefined }) as Partial<Port>,
-    ]),
+    Object.keys(port)
+      .filter((name) => typeof Reflect.get(port, name) === 'function')
+      .map((name) => [name, () => ({ [name]: async () => undefined }) as Partial<Port>]),
   );
 
 /** The port with operations replaced. */

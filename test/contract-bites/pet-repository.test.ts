@@ -1,10 +1,6 @@
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
-import type {
-  AddOptions,
-  Claim,
-  PetRange,
-  PetRepository,
-} from '../../src/application/ports/pet-repository.js';
+import type { Claim, PetRange } from '../../src/application/ports/pet-repository.js';
+import type { CompleteStore } from '../../src/application/ports/store.js';
 import { IdempotencyConflictError, IdempotencyKeyReusedError } from '../../src/domain/errors.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
 import { petRepositoryContract, type PetRepositoryCase } from '../contract/store-contracts.js';
@@ -18,6 +14,7 @@ import {
   type HandleFaults,
 } from './bites.js';
 
+type PetRepository = CompleteStore['pets'];
 type PetBites = Partial<Bites<PetRepositoryCase, Fault<PetRepository>>>;
 type HandleBites = Partial<Bites<PetRepositoryCase, HandleFaults>>;
 
@@ -30,20 +27,13 @@ const listsOther = (change: (range: PetRange) => PetRange): Fault<PetRepository>
 const addsOther = (change: (pet: UnsavedPet) => Partial<UnsavedPet>): Fault<PetRepository> =>
   asks({ add: (pet, options) => [{ ...pet, ...change(pet) }, options] });
 
-const addsWith = (change: (options: AddOptions) => AddOptions): Fault<PetRepository> =>
-  asks({ add: (pet, options = {}) => [pet, change(options)] });
+const claimsOther = (change: (claim: Claim, now: number) => Partial<Claim>): Fault<PetRepository> =>
+  asks({
+    addOnce: (pet, claim, now, call) => [pet, { ...claim, ...change(claim, now) }, now, call],
+  });
 
-const claimsOther = (change: (claim: Claim) => Partial<Claim>): Fault<PetRepository> =>
-  addsWith(({ claim, ...options }) => ({
-    ...options,
-    claim: claim && { ...claim, ...change(claim) },
-  }));
-
-const addsAtOther = (milliseconds: number): Fault<PetRepository> =>
-  addsWith(({ now, ...options }) => ({
-    ...options,
-    now: now && new Date(now.getTime() + milliseconds),
-  }));
+const claimsAt = (change: (now: number) => number): Fault<PetRepository> =>
+  asks({ addOnce: (pet, claim, now, call) => [pet, claim, change(now), call] });
 
 const otherPets = (): PetRepository => openMemoryStore().pets;
 const remembersAnimals = remembers('findById', (found) => found !== undefined);
@@ -103,11 +93,7 @@ const reading = {
 } satisfies PetBites;
 
 const assignsLower = returns({
-  add: (added) => ({ ...added, pet: savedPet(added.pet.id - 1n, added.pet) }),
-});
-
-const readsOptionsLate: Fault<PetRepository> = (pets) => ({
-  add: ({ ...pet }, options) => Promise.resolve().then(() => pets.add(pet, options)),
+  add: (added) => savedPet(added.id - 1n, added),
 });
 
 const adding = {
@@ -123,12 +109,11 @@ const adding = {
   'stores the status exactly: sold': addsOther(() => ({ status: 'available' })),
   'assigns positive ids, each greater than every earlier one': assignsLower,
   // Takes the number of animals as the next id.
-  'takes 64 adds at once, with claims and without, and stores each under an id of its own': [
+  'takes 64 adds at once, and stores each under an id of its own': [
     (pets) => ({
-      async add(pet, options) {
+      async add(pet, call) {
         const id = BigInt((await everything(pets)).length + 1);
-        const added = await pets.add(pet, options);
-        return { ...added, pet: savedPet(id, added.pet) };
+        return savedPet(id, await pets.add(pet, call));
       },
     }),
     fault.crowded('add', 50),
@@ -137,46 +122,48 @@ const adding = {
     returns({ findById: (pet) => pet && { ...pet } }),
     remembers('list', () => true),
   ],
-  'stores its own copy of an animal: changing the argument changes nothing, even before `add` resolves':
-    late('add'),
-  'stores its own copy of a claim: changing its dates changes nothing, even before `add` resolves':
-    readsOptionsLate,
 } satisfies PetBites;
 
-const ignoresClaims = addsWith((options) => ({ ...options, claim: undefined }));
+const ignoresClaims: Fault<PetRepository> = (pets) => ({
+  addOnce: async (pet, _claim, _now, call) => ({ pet: await pets.add(pet, call), replayed: false }),
+});
 
 /** Looks in one step for what was added with a key, and adds in another. */
 const looksFirst: Fault<PetRepository> = (pets) => {
   const made = new Map<string, readonly [Pet, fingerprint: string]>();
   return {
-    async add(given, { claim } = {}) {
-      if (!claim) return pets.add(given);
+    async addOnce(given, claim) {
       const [earlier, fingerprint] = made.get(claim.key) ?? [];
       if (earlier && fingerprint !== claim.fingerprint) throw new IdempotencyKeyReusedError();
       if (earlier) return { pet: earlier, replayed: true };
-      const added = await pets.add(given);
-      made.set(claim.key, [added.pet, claim.fingerprint]);
-      return added;
+      const pet = await pets.add(given);
+      made.set(claim.key, [pet, claim.fingerprint]);
+      return { pet, replayed: false };
     },
   };
 };
 
 /** Sees in one step that a claim has lapsed, and makes it again in another. */
 const replacesLapsedBlindly: Fault<PetRepository> = (pets) => {
-  let keepUntil = new Date(8.64e15);
+  let keepUntil = Infinity;
   return {
-    async add(pet, options = {}) {
-      const { claim, now = new Date() } = options;
+    async addOnce(pet, claim, now) {
       const hasLapsed = keepUntil <= now;
       await Promise.resolve();
-      const added = await pets.add(pet, hasLapsed ? { now } : options);
-      if (claim) ({ keepUntil } = claim);
+      const added = hasLapsed
+        ? { pet: await pets.add(pet), replayed: false }
+        : await pets.addOnce(pet, claim, now);
+      ({ keepUntil } = claim);
       return added;
     },
   };
 };
 
 const claiming = {
+  'takes 64 adds with claims at once, and stores each under an id of its own': fault.crowded(
+    'addOnce',
+    50,
+  ),
   'stores one animal for a claim and replays it as it was created': ignoresClaims,
   'refuses a claim with another fingerprint, stores nothing, and still replays the first':
     claimsOther(() => ({ fingerprint: '' })),
@@ -189,67 +176,55 @@ const claiming = {
     looksFirst,
   'stores one animal for twenty simultaneous claims of one key with different fingerprints':
     looksFirst,
-  'honours a claim until its keepUntil by `now`, whatever the clock of the machine says': addsWith(
-    ({ now = new Date(), ...options }) => ({
-      ...options,
-      now: new Date(Math.max(now.getTime(), Date.now())),
-    }),
+  'honours a claim until its keepUntil by `now`, whatever the clock of the machine says': claimsAt(
+    (now) => Math.max(now, Date.now()),
   ),
-  'forgets a claim at its keepUntil: a call with the same or another fingerprint creates':
-    addsAtOther(-1),
+  'forgets a claim at its keepUntil: a call with the same or another fingerprint creates': claimsAt(
+    (now) => now - 1,
+  ),
   'honours a claim until one millisecond before its keepUntil, which a replay does not prolong': [
-    addsAtOther(1),
+    claimsAt((now) => now + 1),
     // Prolongs a claim by replaying it.
     (pets) => {
-      let latest = new Date(0);
+      let latest = 0;
       return {
-        add(pet, options = {}) {
-          const isLive = options.now !== undefined && options.now < latest;
-          if (options.claim) latest = new Date(options.claim.keepUntil);
-          return pets.add(pet, isLive ? { ...options, now: new Date(0) } : options);
+        addOnce(pet, claim, now) {
+          const isLive = now < latest;
+          latest = claim.keepUntil;
+          return pets.addOnce(pet, claim, isLive ? 0 : now);
         },
       };
     },
   ],
-  'uses the clock of the machine when `now` is omitted': addsWith((options) => ({
-    now: new Date(0),
-    ...options,
-  })),
   // Never makes a lapsed claim again.
   'keeps a claim that was made again until the later keepUntil': (pets) => {
-    let made = new Date(1e14);
+    let made = Infinity;
     return {
-      add(pet, { now = new Date(), ...options } = {}) {
-        if (options.claim?.keepUntil && options.claim.keepUntil < made)
-          made = new Date(options.claim.keepUntil);
-        return pets.add(pet, now < made ? { now, ...options } : {});
+      async addOnce(pet, claim, now) {
+        made = Math.min(made, claim.keepUntil);
+        if (now < made) return pets.addOnce(pet, claim, now);
+        return { pet: await pets.add(pet), replayed: false };
       },
     };
   },
   // Lets all claims lapse after a day.
   'lets each of many claims lapse at its own time, whatever the order in which they were made':
-    addsWith(({ claim, now = new Date(), ...call }) => ({
-      ...call,
-      now,
-      claim: claim && { ...claim, keepUntil: new Date(now.getTime() + 86_400_000) },
-    })),
+    claimsOther((_, now) => ({ keepUntil: now + 86_400_000 })),
   // Removes with a lapsed claim the one that was made again in its place.
   'keeps a claim that was made again while lapsed claims around it were still to be removed': (
     pets,
   ) => {
-    let ends: readonly { readonly key: string; readonly keepUntil: Date }[] = [];
+    let ends: readonly { readonly key: string; readonly keepUntil: number }[] = [];
     const removed = new Map<string, number>();
     return {
-      async add(pet, { claim, now = new Date(), ...call } = {}) {
-        if (claim === undefined) return pets.add(pet, call);
-        const { key } = claim;
-        const keepUntil = new Date(claim.keepUntil);
+      async addOnce(pet, claim, now) {
+        const { key, keepUntil } = claim;
         const lapsed = ends.filter((end) => end.keepUntil <= now).slice(0, 12);
         ends = ends.filter((end) => !lapsed.includes(end));
         for (const end of lapsed) removed.set(end.key, (removed.get(end.key) ?? 0) + 1);
         // In another scope, it is as good as removed.
         const kept = removed.has(key) ? { ...claim, scope: `scope ${removed.get(key)}` } : claim;
-        const added = await pets.add(pet, { ...call, now, claim: kept });
+        const added = await pets.addOnce(pet, kept, now);
         if (!added.replayed) ends = [...ends, { key, keepUntil }];
         return added;
       },
@@ -261,10 +236,7 @@ const claiming = {
 const cutsOff: Fault<PetRepository> = (pets) => alien('list')({ ...pets, ...late('list')(pets) });
 
 const ending = {
-  ...fault.endings(['add', 'list'], {
-    'add with a claim': hasty('add'),
-    findById: remembersAnimals,
-  }),
+  ...fault.endings(['add', 'list'], { addOnce: hasty('addOnce'), findById: remembersAnimals }),
   'leaves no listener on the signal of a call that is over': (pets) => ({
     findById(id, call) {
       call?.signal?.addEventListener('abort', () => {}, { once: true });
@@ -278,14 +250,14 @@ const ending = {
       (pets) => {
         const inProgress = new Set<string>();
         return {
-          async add(pet, { claim, signal, ...options } = {}) {
-            const { key = '' } = claim ?? {};
+          async addOnce(pet, claim, now, { signal } = {}) {
+            const { key } = claim;
             if (inProgress.has(key)) throw new IdempotencyConflictError();
-            if (claim) inProgress.add(key);
+            inProgress.add(key);
             await Promise.resolve();
             signal?.throwIfAborted();
             inProgress.delete(key);
-            return pets.add(pet, { ...options, claim });
+            return pets.addOnce(pet, claim, now);
           },
         };
       },
@@ -293,11 +265,11 @@ const ending = {
       (pets) => {
         let aborted: AbortSignal | undefined;
         return {
-          async add(pet, options) {
-            aborted ??= options?.signal;
+          async addOnce(pet, claim, now, call) {
+            aborted ??= call?.signal;
             await Promise.resolve();
             aborted?.throwIfAborted();
-            return pets.add(pet, options);
+            return pets.addOnce(pet, claim, now, call);
           },
         };
       },
@@ -308,12 +280,12 @@ const ending = {
 const hidden = new Set<bigint>();
 
 const showsLater: Fault<PetRepository> = (pets) => ({
-  async add(pet, options) {
-    const added = await pets.add(pet, options);
-    if (added.pet.id % 5n !== 0n) return added;
-    hidden.add(added.pet.id);
+  async add(pet, call) {
+    const added = await pets.add(pet, call);
+    if (added.id % 5n !== 0n) return added;
+    hidden.add(added.id);
     for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
-    hidden.delete(added.pet.id);
+    hidden.delete(added.id);
     return added;
   },
   list: async (range, call) => (await pets.list(range, call)).filter(({ id }) => !hidden.has(id)),

@@ -183,9 +183,7 @@ describe('runContract', () => {
     expect(result?.error).to.be.instanceOf(Error);
     const { message, stack } = Object(result?.error) as Error;
     expect(stack).to.include(message);
-    expect(message).to.match(
-      /pets\.add\(\{ .*categoryId: .*n.* \}\) resolved to \{ pet: \{ id: 1n/,
-    );
+    expect(message).to.match(/pets\.add\(\{ .*categoryId: .*n.* \}\) resolved to \{ id: 1n/);
     expect(message).to.match(/pets\.findById\(1n\) resolved to undefined/);
     expect(message)
       .to.match(/the id of the animal/)

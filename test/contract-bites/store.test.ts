@@ -2,10 +2,10 @@ import { storeContract, type StoreLifecycleCase } from '../contract/store-contra
 import { faultsOf, inPort, storeBites, type HandleFaults } from './bites.js';
 import type { CatalogueTransfer } from '../../src/application/ports/catalogue-transfer.js';
 import type { PetChanges } from '../../src/application/ports/pet-changes.js';
-import type { PetRepository } from '../../src/application/ports/pet-repository.js';
+import type { CompleteStore } from '../../src/application/ports/store.js';
 
 /** Rejects with its own error what is in progress when it is closed. */
-const cutsOff = faultsOf<PetRepository>();
+const cutsOff = faultsOf<CompleteStore['pets']>();
 const onlyOnce = (what: string) => {
   let done = false;
   return (): void => {
@@ -53,9 +53,9 @@ const broken = {
   'has every animal whose add resolved while it was closing': {
     first: {
       pets: (pets) => ({
-        async add(pet, options) {
-          const added = await pets.add(pet, options);
-          if (isClosing) lost.add(added.pet.id);
+        async add(pet, call) {
+          const added = await pets.add(pet, call);
+          if (isClosing) lost.add(added.id);
           return added;
         },
       }),

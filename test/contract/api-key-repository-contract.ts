@@ -28,14 +28,6 @@ async function addKeys(apiKeys: ApiKeyRepository, records: readonly ApiKeyRecord
   );
 }
 
-/** Changes everything in a key that can be changed in place. */
-function spoil(apiKey: ApiKeyRecord | undefined): void {
-  assert.ok(apiKey);
-  for (const date of [apiKey.createdAt, apiKey.expiresAt, apiKey.revokedAt]) date?.setTime(7);
-  Reflect.set(apiKey.scopes, 'length', 0);
-  Reflect.set(apiKey, 'name', 'spoiled');
-}
-
 /** The milliseconds at which a store of seconds, of 32 bits or of four digits of a year goes wrong first. */
 const TIMES = [
   0,
@@ -58,11 +50,7 @@ const STORED: Readonly<Record<string, ApiKeyRecord>> = {
   ...Object.fromEntries(
     TIMES.map((time) => [
       `the time ${new Date(time).toISOString()}`,
-      sampleApiKey({
-        createdAt: new Date(time),
-        expiresAt: new Date(time),
-        revokedAt: new Date(time),
-      }),
+      sampleApiKey({ createdAt: time, expiresAt: time, revokedAt: time }),
     ]),
   ),
   ...Object.fromEntries(
@@ -117,7 +105,7 @@ const STORING = promises({
     await apiKeys.add(sampleApiKey());
     assert.deepEqual(await apiKeys.findById('k1'), sampleApiKey());
     assert.deepEqual(await apiKeys.list(), [sampleApiKey()]);
-    const revoked = await apiKeys.revoke('k1', new Date(5));
+    const revoked = await apiKeys.revoke('k1', 5);
     assert.deepEqual(await apiKeys.findById('k1'), revoked);
     assert.deepEqual(await apiKeys.list(), [revoked]);
   },
@@ -125,7 +113,7 @@ const STORING = promises({
     apiKeys,
   ) {
     const records = times(300, (number) =>
-      sampleApiKey({ id: `k${500 - number}`, createdAt: new Date(999_999_999_900 + number) }),
+      sampleApiKey({ id: `k${500 - number}`, createdAt: 999_999_999_900 + number }),
     );
     const shuffled = records.map((_, index) => records[(index * 7) % 300] ?? fullApiKey());
     await addKeys(apiKeys, shuffled);
@@ -157,40 +145,19 @@ const STORING = promises({
     await addKeys(apiKeys, [...records.slice(7).toReversed(), ...records.slice(0, 7)]);
     assert.deepEqual(await apiKeys.list(), records);
   },
-  async 'stores its own copy of a key: changing the argument changes nothing, even before `add` ends'(
-    apiKeys,
-  ) {
-    const given = fullApiKey();
-    const adding = apiKeys.add(given);
-    spoil(given);
-    await adding;
-    assert.deepEqual(await apiKeys.findById('full'), fullApiKey());
-  },
-  async 'returns copies, including dates and scopes: changing a result changes nothing'(apiKeys) {
-    await apiKeys.add(fullApiKey());
-    spoil(await apiKeys.findById('full'));
-    const listed = await apiKeys.list();
-    spoil(listed[0]);
-    Reflect.set(listed, 'length', 0);
-    assert.deepEqual(await apiKeys.findById('full'), fullApiKey());
-    assert.deepEqual(await apiKeys.list(), [fullApiKey()]);
-  },
 });
 
 const REVOKING = promises({
-  ...each(
-    { past: new Date(Date.UTC(1026, 0)), future: new Date(Date.UTC(2999, 0)) },
-    (when, at) => [
-      `revokes a key at an instant in the ${when}, and changes nothing else`,
-      async (apiKeys: ApiKeyRepository) => {
-        const { revokedAt: _, ...unrevoked } = fullApiKey();
-        await addKeys(apiKeys, [sampleApiKey(), unrevoked]);
-        assert.deepEqual(await apiKeys.revoke('full', at), { ...unrevoked, revokedAt: at });
-        assert.deepEqual(await apiKeys.findById('full'), { ...unrevoked, revokedAt: at });
-        assert.deepEqual(await apiKeys.findById('k1'), sampleApiKey());
-      },
-    ],
-  ),
+  ...each({ past: Date.UTC(1026, 0), future: Date.UTC(2999, 0) }, (when, at) => [
+    `revokes a key at an instant in the ${when}, and changes nothing else`,
+    async (apiKeys: ApiKeyRepository) => {
+      const { revokedAt: _, ...unrevoked } = fullApiKey();
+      await addKeys(apiKeys, [sampleApiKey(), unrevoked]);
+      assert.deepEqual(await apiKeys.revoke('full', at), { ...unrevoked, revokedAt: at });
+      assert.deepEqual(await apiKeys.findById('full'), { ...unrevoked, revokedAt: at });
+      assert.deepEqual(await apiKeys.findById('k1'), sampleApiKey());
+    },
+  ]),
   async 'keeps the earliest instant of several revocations, so that a retry changes nothing'(
     apiKeys,
   ) {
@@ -202,8 +169,8 @@ const REVOKING = promises({
       [1999, 1999],
       [3000, 1999],
     ] as const) {
-      const expected = sampleApiKey({ revokedAt: new Date(earliest) });
-      assert.deepEqual(await apiKeys.revoke('k1', new Date(at)), expected, `revoked at ${at}`);
+      const expected = sampleApiKey({ revokedAt: earliest });
+      assert.deepEqual(await apiKeys.revoke('k1', at), expected, `revoked at ${at}`);
       assert.deepEqual(await apiKeys.findById('k1'), expected);
     }
   },
@@ -211,16 +178,8 @@ const REVOKING = promises({
     apiKeys,
   ) {
     await apiKeys.add(sampleApiKey());
-    for (const id of ODD_IDS) assert.equal(await apiKeys.revoke(id, new Date(5)), undefined, id);
+    for (const id of ODD_IDS) assert.equal(await apiKeys.revoke(id, 5), undefined, id);
     assert.deepEqual(await apiKeys.list(), [sampleApiKey()]);
-  },
-  async 'copies the instant of a revocation, and returns a copy of the key'(apiKeys) {
-    await apiKeys.add(sampleApiKey());
-    const at = new Date(5);
-    const revoking = apiKeys.revoke('k1', at);
-    at.setTime(9);
-    spoil(await revoking);
-    assert.deepEqual(await apiKeys.findById('k1'), sampleApiKey({ revokedAt: new Date(5) }));
   },
   async 'keeps the earliest instant of twenty simultaneous revocations, through two handles if shared'(
     apiKeys,
@@ -228,10 +187,9 @@ const REVOKING = promises({
   ) {
     const handles = (await twoHandles(subject)).map((handle) => required(handle.apiKeys));
     await apiKeys.add(sampleApiKey());
-    const instants = times(10, (number) => new Date(1000 + ((number * 7 + 3) % 10)));
+    const instants = times(10, (number) => 1000 + ((number * 7 + 3) % 10));
     await Promise.all(instants.flatMap((at) => handles.map((handle) => handle.revoke('k1', at))));
-    for (const handle of handles)
-      assert.deepEqual((await handle.findById('k1'))?.revokedAt, new Date(1000));
+    for (const handle of handles) assert.deepEqual((await handle.findById('k1'))?.revokedAt, 1000);
   },
 });
 
@@ -239,13 +197,13 @@ export const API_KEY_OPERATIONS = {
   add: ({ apiKeys }, _id, call) => required(apiKeys).add(sampleApiKey({ id: 'k2' }), call),
   findById: ({ apiKeys }, _id, call) => required(apiKeys).findById('k1', call),
   list: ({ apiKeys }, _id, call) => required(apiKeys).list(call),
-  revoke: ({ apiKeys }, _id, call) => required(apiKeys).revoke('k1', new Date(5), call),
+  revoke: ({ apiKeys }, _id, call) => required(apiKeys).revoke('k1', 5, call),
 } satisfies Operations;
 
 const DURABILITY = promises({
   async 'has every key exactly as before after closing and opening again'(apiKeys, subject) {
     await addKeys(apiKeys, [sampleApiKey(), fullApiKey()]);
-    const revoked = await apiKeys.revoke('k1', new Date(5));
+    const revoked = await apiKeys.revoke('k1', 5);
     const again = required((await reopened(subject)).apiKeys);
     assert.deepEqual(await again.findById('full'), fullApiKey());
     assert.deepEqual(await again.findById('k1'), revoked);
@@ -273,7 +231,7 @@ const SHARING = promises({
         assert.equal(await other.findById(key.id), undefined);
         await apiKeys.add(key);
         await isSeen(key);
-        for (const revokedAt of [new Date(7), new Date(5)]) {
+        for (const revokedAt of [7, 5]) {
           await apiKeys.revoke(key.id, revokedAt);
           await isSeen({ ...key, revokedAt });
         }

@@ -19,6 +19,7 @@ import {
 } from './samples.js';
 import { lacksOf, portCases, type Operations } from './store-operations.js';
 import {
+  addOnce,
   cannotRemove,
   notDurable,
   notShared,
@@ -128,24 +129,16 @@ const ANIMALS = promises({
     transfer,
     { pets },
   ) {
-    const { pet } = await pets.add(samplePet({ name: 'Bella' }));
+    const pet = await pets.add(samplePet({ name: 'Bella' }));
     await transfer.reserveIds(pet.id + 2n);
     await transfer.writePets(petsWithIds(pet.id + 1n, pet.id, pet.id + 2n));
     assert.deepEqual(await listAll(pets), [pet, ...petsWithIds(pet.id + 1n, pet.id + 2n)]);
-  },
-  async 'stores its own copy of a batch'(transfer, { pets }) {
-    const given = [{ ...petWithId(1n) }, { ...petWithId(2n) }];
-    await transfer.reserveIds(2n);
-    const writing = transfer.writePets(given);
-    for (const pet of given.splice(0)) Object.assign(pet, { id: 7n, name: 'spoiled' });
-    await writing;
-    assert.deepEqual(await listAll(pets), petsWithIds(1n, 2n));
   },
   async 'assigns greater ids after those that were reserved'(transfer, { pets }) {
     await pets.add(samplePet()); // a handle may have taken a block of ids
     for (const last of [2n, 41n, 2n ** 32n, 2n ** 53n + 1n, MAX_GIVEN_ID]) {
       await transfer.reserveIds(last);
-      const { pet } = await pets.add(samplePet());
+      const pet = await pets.add(samplePet());
       assert.ok(pet.id > last, `${pet.id} was assigned, though ids up to ${last} were reserved`);
       assert.deepEqual(await pets.findById(pet.id), pet);
     }
@@ -157,7 +150,7 @@ const ANIMALS = promises({
       (await transfer.survey()).lastId >= 60n,
       'the last id is below 60, which was reserved',
     );
-    assert.ok((await pets.add(samplePet())).pet.id > 60n, 'an id was assigned that was reserved');
+    assert.ok((await pets.add(samplePet())).id > 60n, 'an id was assigned that was reserved');
   },
   async 'surveys animals, and the greatest id that was assigned or reserved, to the digit'(
     transfer,
@@ -166,7 +159,7 @@ const ANIMALS = promises({
     assert.deepEqual(await transfer.survey(), { pets: 0, lastId: 0n });
     await transfer.reserveIds(50n);
     assert.equal((await transfer.survey()).pets, 0);
-    const { pet } = await pets.add(samplePet());
+    const pet = await pets.add(samplePet());
     const survey = await transfer.survey();
     assert.ok(
       survey.pets > 0 && survey.lastId >= pet.id,
@@ -184,8 +177,8 @@ const REMOVED = promises({
     subject,
   ) {
     const { pets, changes } = subject;
-    const removed = await pets.add(samplePet(), claimed());
-    const { pet } = await pets.add(samplePet());
+    const removed = await addOnce(pets, samplePet(), claimed());
+    const pet = await pets.add(samplePet());
     for (const { id } of [removed.pet, pet])
       assert.equal(await changes?.remove(id, PET_STATUSES), true);
     const given = petsWithIds(removed.pet.id, pet.id, pet.id + 1n);
@@ -201,7 +194,7 @@ const REMOVED = promises({
   ) {
     const added = new Map<string, Pet>();
     for (const key of ['back', 'removed', 'stored'])
-      added.set(key, (await pets.add(samplePet(), claimed({ key }))).pet);
+      added.set(key, (await addOnce(pets, samplePet(), claimed({ key }))).pet);
     const idOf = (key: string): bigint => required(added.get(key)).id;
     for (const key of ['back', 'removed'])
       assert.equal(await changes?.remove(idOf(key), PET_STATUSES), true, `removed: ${key}`);
@@ -214,12 +207,16 @@ const REMOVED = promises({
     assert.deepEqual(left.toSorted(), ['later', 'removed', 'stored'], 'the claims that are left');
     for (const key of ['removed', 'stored'])
       assert.deepEqual(
-        await pets.add(samplePet(), claimed({ key })),
+        await addOnce(pets, samplePet(), claimed({ key })),
         { pet: added.get(key), replayed: true },
         `the retry of the create of the animal that is ${key}`,
       );
     const other = samplePet({ name: 'Other' });
-    const { pet, replayed } = await pets.add(other, claimed({ key: 'back', fingerprint: 'other' }));
+    const { pet, replayed } = await addOnce(
+      pets,
+      other,
+      claimed({ key: 'back', fingerprint: 'other' }),
+    );
     assert.equal(replayed, false, 'a create with the key of the animal that was removed is new');
     assert.ok(pet.id > idOf('stored') + 1n, `it was assigned the id ${pet.id}`);
     assert.deepEqual(await pets.findById(idOf('back')), petWithId(idOf('back')));
@@ -232,15 +229,11 @@ const CLAIMS = promises({
     { pets },
   ) {
     assert.deepEqual(await allClaims(transfer), []);
-    const { pet } = await pets.add(samplePet(), claimed());
+    const { pet } = await addOnce(pets, samplePet(), claimed());
     assert.deepEqual(await allClaims(transfer), [petClaim(pet.id)]);
-    const end = sampleClaim().keepUntil.getTime();
-    assert.equal(
-      (await allClaims(transfer, new Date(end - 1))).length,
-      1,
-      'live claims at keepUntil - 1 ms',
-    );
-    assert.deepEqual(await allClaims(transfer, new Date(end)), []);
+    const end = sampleClaim().keepUntil;
+    assert.equal((await allClaims(transfer, end - 1)).length, 1, 'live claims at keepUntil - 1 ms');
+    assert.deepEqual(await allClaims(transfer, end), []);
   },
   async 'reads every live claim exactly once in batches of the limit, whatever its texts'(
     transfer,
@@ -268,19 +261,19 @@ const CLAIMS = promises({
   ) {
     await write(transfer, petsWithIds(1n, 2n));
     await transfer.writeClaims([petClaim(2n), petClaim(1n, { key: 'another' })]);
-    assert.deepEqual(await pets.add(unsavedPet(2n), claimed()), {
+    assert.deepEqual(await addOnce(pets, unsavedPet(2n), claimed()), {
       pet: petWithId(2n),
       replayed: true,
     });
-    const reused = pets.add(samplePet(), claimed({ fingerprint: 'another fingerprint' }));
+    const reused = addOnce(pets, samplePet(), claimed({ fingerprint: 'another fingerprint' }));
     await rejectsWithCode(reused, 'idempotency_key_reused');
   },
   async 'lets a written claim lapse at its keepUntil'(transfer, { pets }) {
     const options = claimedAt(0, { keepUntil: instant(1000) });
     await write(transfer, petsWithIds(1n));
-    await transfer.writeClaims([{ ...options.claim, petId: 1n }]);
-    assert.equal((await pets.add(samplePet(), claimedAt(999))).replayed, true);
-    assert.equal((await pets.add(samplePet(), claimedAt(1000))).replayed, false);
+    await transfer.writeClaims([{ ...options[0], petId: 1n }]);
+    assert.equal((await addOnce(pets, samplePet(), claimedAt(999))).replayed, true);
+    assert.equal((await addOnce(pets, samplePet(), claimedAt(1000))).replayed, false);
   },
   async 'replaces a claim with the same scope and key, and leaves the others'(transfer) {
     await write(transfer, petsWithIds(1n, 2n));
@@ -289,15 +282,6 @@ const CLAIMS = promises({
     await transfer.writeClaims([petClaim(1n), other]);
     await transfer.writeClaims([newer]);
     assert.deepEqual(byPair(await allClaims(transfer)), byPair([newer, other]));
-  },
-  async 'copies claims both ways, including dates'(transfer) {
-    await write(transfer, petsWithIds(1n));
-    const given = petClaim(1n);
-    const writing = transfer.writeClaims([given]);
-    given.keepUntil.setTime(0);
-    await writing;
-    for (const { keepUntil } of await allClaims(transfer)) keepUntil.setTime(0);
-    assert.deepEqual(await allClaims(transfer), [petClaim(1n)]);
   },
   async 'is unfinished from the mark until it is taken away, and is none before'(transfer) {
     await transfer.reserveIds(7n);
@@ -334,11 +318,11 @@ async function assertFilled({ transfer, pets }: OpenStore): Promise<void> {
   assert.equal(await required(transfer).isUnfinished(), true);
   assert.deepEqual(await listAll(pets), petsWithIds(1n, 5n));
   assert.deepEqual(await allClaims(required(transfer)), [petClaim(5n)]);
-  assert.deepEqual(await pets.add(unsavedPet(5n), claimed()), {
+  assert.deepEqual(await addOnce(pets, unsavedPet(5n), claimed()), {
     pet: petWithId(5n),
     replayed: true,
   });
-  const { pet } = await pets.add(samplePet());
+  const pet = await pets.add(samplePet());
   assert.ok(pet.id > 99n, `${pet.id} was assigned, though ids up to 99 were reserved`);
 }
 

@@ -7,13 +7,24 @@ import { PET_STATUSES, type PetStatus } from '../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
 import { casesOf, promisesOf, type Contract, type IdOf } from './contract.js';
 import { rejectsWithCode } from './rejection.js';
-import { FULL_PET, claimed, claimedAt, samplePet, samplePets, times } from './samples.js';
+import {
+  FULL_PET,
+  claimed,
+  claimedAt,
+  sampleClaim,
+  samplePet,
+  samplePets,
+  times,
+} from './samples.js';
 import { lacksOf, portCases, type Operations } from './store-operations.js';
 import {
   addAll,
   anotherHandle,
   besideReads,
+  addClaimed,
+  addOnce,
   cannotBeCopied,
+  keepsNoClaims,
   listAll,
   notDurable,
   notShared,
@@ -64,14 +75,14 @@ const CHANGING = promises({
   async 'changes any status to any, also to the same'(changes, { pets }) {
     for (const from of PET_STATUSES)
       for (const to of PET_STATUSES) {
-        const { pet } = await pets.add(samplePet({ status: from }));
+        const pet = await pets.add(samplePet({ status: from }));
         for (const _ of 'ab')
           assert.deepEqual(await changes.changeStatus(pet.id, to, ANY), { ...pet, status: to });
         assert.deepEqual(await pets.findById(pet.id), { ...pet, status: to });
       }
   },
   async 'changes only from one of the statuses, and else names the one it is'(changes, { pets }) {
-    const { pet } = await pets.add(samplePet({ status: 'pending' }));
+    const pet = await pets.add(samplePet({ status: 'pending' }));
     await conflicts(changes.changeStatus(pet.id, 'sold', ['available']), 'pending');
     await conflicts(changes.changeStatus(pet.id, 'pending', ['available', 'sold']), 'pending');
     await conflicts(changes.changeStatus(pet.id, 'sold', []), 'pending');
@@ -85,19 +96,16 @@ const CHANGING = promises({
     changes,
     { pets },
   ) {
-    const { pet } = await pets.add(samplePet());
+    const pet = await pets.add(samplePet());
     for (const status of ['pending', 'sold', 'available'] as const) {
       await changes.changeStatus(pet.id, status, ANY);
       await reads(pets, [{ ...pet, status }]);
     }
   },
-  async 'returns frozen animals, and keeps its own copy of the statuses'(changes, { pets }) {
-    const { pet } = await pets.add(samplePet());
-    const from: PetStatus[] = ['sold'];
-    const changed = changes.changeStatus(pet.id, 'pending', from);
-    from[0] = 'available';
-    await conflicts(changed, 'available');
-    assert.ok(Object.isFrozen(await changes.changeStatus(pet.id, 'sold', ANY)));
+  async 'returns frozen animals'(changes, { pets }) {
+    const pet = await pets.add(samplePet());
+    const changed = await changes.changeStatus(pet.id, 'sold', ANY);
+    assert.ok(Object.isFrozen(changed), 'the changed animal is not frozen');
   },
 });
 
@@ -114,7 +122,7 @@ const REMOVING = promises({
     await reads(pets, [first, third].map(required), [required(second)]);
   },
   async 'finds no animal under an id that was never assigned'(changes, { pets }) {
-    const { pet } = await pets.add(samplePet());
+    const pet = await pets.add(samplePet());
     for (const id of [0n, -1n, -pet.id, pet.id + 1n, pet.id + 2n ** 32n, INT64_MAX, INT64_MIN]) {
       assert.equal(await changes.changeStatus(id, 'sold', ANY), undefined, String(id));
       assert.equal(await changes.remove(id, ANY), false, String(id));
@@ -124,7 +132,7 @@ const REMOVING = promises({
   async 'never assigns the id of a removed animal again'(changes, { pets }) {
     let last = 0n;
     for (const _ of 'abc') {
-      const { pet } = await pets.add(samplePet());
+      const pet = await pets.add(samplePet());
       assert.ok(pet.id > last, `${pet.id} was assigned after ${last}`);
       last = pet.id;
       assert.equal(await changes.remove(pet.id, ANY), true);
@@ -134,21 +142,21 @@ const REMOVING = promises({
 
 const REPLAYING = promises({
   async 'replays a create as it was, whatever became of the animal'(changes, { pets }) {
-    const { pet } = await pets.add(FULL_PET, claimed());
+    const { pet } = await addOnce(pets, FULL_PET, claimed());
     await changes.changeStatus(pet.id, 'sold', ANY);
-    assert.deepEqual(await pets.add(FULL_PET, claimed()), { pet, replayed: true });
+    assert.deepEqual(await addOnce(pets, FULL_PET, claimed()), { pet, replayed: true });
     await reads(pets, [{ ...pet, status: 'sold' }]);
     await changes.remove(pet.id, ANY);
     for (const _ of 'abc')
-      assert.deepEqual(await pets.add(FULL_PET, claimed()), { pet, replayed: true });
+      assert.deepEqual(await addOnce(pets, FULL_PET, claimed()), { pet, replayed: true });
     await reads(pets, [], [pet]);
-    const reused = pets.add(samplePet(), claimed({ fingerprint: 'another fingerprint' }));
+    const reused = addOnce(pets, samplePet(), claimed({ fingerprint: 'another fingerprint' }));
     await rejectsWithCode(reused, 'idempotency_key_reused');
   },
   async 'keeps a removed animal away from retries at the same time'(changes, { pets }) {
     for (const key of times(10, (number) => `key ${number}`)) {
-      const { pet } = await pets.add(FULL_PET, claimed({ key }));
-      const retries = times(10, () => pets.add(FULL_PET, claimed({ key })));
+      const { pet } = await addOnce(pets, FULL_PET, claimed({ key }));
+      const retries = times(10, () => addOnce(pets, FULL_PET, claimed({ key })));
       assert.equal(await changes.remove(pet.id, ANY), true);
       for (const retry of await Promise.all(retries))
         assert.deepEqual(retry, { pet, replayed: true });
@@ -156,9 +164,9 @@ const REPLAYING = promises({
     }
   },
   async 'adds another animal once the claim of a removed one has lapsed'(changes, { pets }) {
-    const { pet } = await pets.add(FULL_PET, claimed());
+    const { pet } = await addOnce(pets, FULL_PET, claimed());
     await changes.remove(pet.id, ANY);
-    const again = await pets.add(FULL_PET, claimedAt(24 * 60 * 60 * 1000));
+    const again = await addOnce(pets, FULL_PET, claimedAt(24 * 60 * 60 * 1000));
     assert.equal(again.replayed, false);
     assert.ok(again.pet.id > pet.id, `the id ${again.pet.id} was assigned after ${pet.id}`);
     await reads(pets, [again.pet], [pet]);
@@ -169,18 +177,18 @@ const REPLAYING = promises({
 const COPYING = promises({
   async 'hands the claims of changed and removed animals to a copy'(changes, { pets, transfer }) {
     const copying = required(transfer);
-    const { pet: changed } = await pets.add(FULL_PET, claimed({ key: 'changed' }));
-    const { pet: removed } = await pets.add(FULL_PET, claimed({ key: 'removed' }));
+    const { pet: changed } = await addOnce(pets, FULL_PET, claimed({ key: 'changed' }));
+    const { pet: removed } = await addOnce(pets, FULL_PET, claimed({ key: 'removed' }));
     await changes.changeStatus(changed.id, 'sold', ANY);
     await changes.remove(removed.id, ANY);
-    const claims = await copying.readClaims({ limit: 10, now: new Date() });
+    const claims = await copying.readClaims({ limit: 10, now: Date.now() });
     const idOf = (wanted: string) => claims.find(({ key }) => key === wanted)?.petId;
     assert.deepEqual([idOf('changed'), idOf('removed')], [changed.id, removed.id]);
     // In the copy the animal of a claim may be gone.
     const petId = removed.id + 1000n;
     await copying.reserveIds(petId);
-    await copying.writeClaims([{ ...claimed({ key: 'copy' }).claim, petId }]);
-    const replay = await pets.add(FULL_PET, claimed({ key: 'copy' }));
+    await copying.writeClaims([{ ...sampleClaim({ key: 'copy' }), petId }]);
+    const replay = await addOnce(pets, FULL_PET, claimed({ key: 'copy' }));
     assert.deepEqual(replay, { pet: { ...FULL_PET, id: petId }, replayed: true });
     await reads(pets, [{ ...changed, status: 'sold' }], [removed]);
   },
@@ -200,7 +208,7 @@ const RACING = promises({
   async 'lets exactly one of forty simultaneous changes from one status succeed'(_, subject) {
     const both = await bothChanges(subject);
     for (const _ of 'abc') {
-      const { pet } = await subject.pets.add(samplePet());
+      const pet = await subject.pets.add(samplePet());
       const racers = times(20, () =>
         both.map((each) => each.changeStatus(pet.id, 'sold', ['available'])),
       );
@@ -215,7 +223,7 @@ const RACING = promises({
   },
   async 'lets exactly one of forty simultaneous removals find the animal'(_, subject) {
     const both = await bothChanges(subject);
-    const { pet } = await subject.pets.add(samplePet());
+    const pet = await subject.pets.add(samplePet());
     const results = await Promise.all(
       times(20, () => both.map((each) => each.remove(pet.id, ANY))).flat(),
     );
@@ -236,7 +244,7 @@ const RACING = promises({
   },
   async 'applies each of many simultaneous changes of one animal once'(_, subject) {
     const both = await bothChanges(subject);
-    const { pet } = await subject.pets.add(samplePet());
+    const pet = await subject.pets.add(samplePet());
     // Each success moves the animal one step around, so successes of the three kinds differ by one at most.
     const steps = PET_STATUSES.map(
       (from, index) => [from, required(PET_STATUSES[(index + 1) % 3])] as const,
@@ -315,16 +323,19 @@ export const CHANGE_OPERATIONS = {
 const keepsChanges =
   (further: typeof reopened): Run =>
   async (changes, subject) => {
-    const { pet: first } = await subject.pets.add(FULL_PET);
-    const { pet: second } = await subject.pets.add(FULL_PET);
-    const { pet: third } = await subject.pets.add(FULL_PET, claimed());
+    const first = await subject.pets.add(FULL_PET);
+    const second = await subject.pets.add(FULL_PET);
+    const third = await addClaimed(subject.pets, FULL_PET);
     await changes.changeStatus(first.id, 'sold', ANY);
     await changes.remove(second.id, ANY);
     await changes.remove(third.id, ANY);
     const later = await further(subject);
     await reads(later.pets, [{ ...first, status: 'sold' }], [second, third]);
-    assert.deepEqual(await later.pets.add(FULL_PET, claimed()), { pet: third, replayed: true });
-    const { pet } = await later.pets.add(samplePet());
+    assert.deepEqual(await addOnce(later.pets, FULL_PET, claimed()), {
+      pet: third,
+      replayed: true,
+    });
+    const pet = await later.pets.add(samplePet());
     assert.ok(
       ![first, second, third].some(({ id }) => id === pet.id),
       `${pet.id} was assigned again`,
@@ -359,7 +370,8 @@ const SHARING = promises({
 });
 
 const cases = portCases('changes', 'the store has no PetChanges', CHANGE_OPERATIONS, [
-  ...casesOf(promises(CHANGING, REMOVING, REPLAYING, RACING)),
+  ...casesOf(promises(CHANGING, REMOVING, RACING)),
+  ...casesOf(REPLAYING, keepsNoClaims),
   ...casesOf(COPYING, cannotBeCopied),
   ...casesOf(DURABILITY, notDurable),
   ...casesOf(SHARING, notShared),

@@ -1,5 +1,5 @@
 import type { ApiKeyRecord } from '../../src/application/ports/api-key-repository.js';
-import type { AddOptions, Claim } from '../../src/application/ports/pet-repository.js';
+import type { Claim } from '../../src/application/ports/pet-repository.js';
 import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
 import type { UnsavedPet } from '../../src/domain/pet.js';
 import { PET_STATUSES } from '../../src/domain/pet-status.js';
@@ -77,30 +77,30 @@ const HOUR = 60 * 60 * 1000;
 /** Real time, because a store may remove lapsed claims by its own clock. */
 const START = Date.now();
 
-/** The instant this many milliseconds after the suite's start. */
-export const instant = (at: number): Date => new Date(START + at);
+/** The time this many milliseconds after the suite's start. */
+export const instant = (at: number): number => START + at;
 
 /** A claim that is kept for 24 hours after the suite's start. */
-export const sampleClaim = (fields: Partial<Claim> = {}): Claim => ({
-  scope: 'a scope',
-  key: 'a key',
-  fingerprint: 'a fingerprint',
-  keepUntil: instant(24 * HOUR),
-  ...fields,
-});
+export const sampleClaim = (fields: Partial<Claim> = {}): Claim =>
+  Object.freeze({
+    scope: 'a scope',
+    key: 'a key',
+    fingerprint: 'a fingerprint',
+    keepUntil: instant(24 * HOUR),
+    ...fields,
+  });
 
-/** Options of an `add` at an instant, with a claim that is kept for 24 hours from then. */
-export const claimedAt = (
-  at: number,
-  fields: Partial<Claim> = {},
-): AddOptions & { readonly claim: Claim } => ({
-  claim: sampleClaim({ keepUntil: instant(at + 24 * HOUR), ...fields }),
-  now: instant(at),
-});
+/** What `addOnce` gets beside an animal. */
+export type Claiming = readonly [claim: Claim, now: number];
 
-/** Options of an `add` with a claim, at the suite's start. */
-export const claimed = (fields: Partial<Claim> = {}): AddOptions & { readonly claim: Claim } =>
-  claimedAt(0, fields);
+/** A claim that is made at a time, and kept for 24 hours from then. */
+export const claimedAt = (at: number, fields: Partial<Claim> = {}): Claiming => [
+  sampleClaim({ keepUntil: instant(at + 24 * HOUR), ...fields }),
+  instant(at),
+];
+
+/** A claim that is made at the suite's start. */
+export const claimed = (fields: Partial<Claim> = {}): Claiming => claimedAt(0, fields);
 
 const LONG = 'x'.repeat(255);
 const LONG_TOO = `${'x'.repeat(254)}y`;
@@ -133,23 +133,23 @@ export const DISTINCT_PAIRS: readonly (readonly [scope: string, key: string])[] 
 /** An API key whose texts follow from its id, without optional fields. */
 export const sampleApiKey = (fields: Partial<ApiKeyRecord> = {}): ApiKeyRecord => {
   const { id = 'k1' } = fields;
-  return {
+  return Object.freeze({
     id,
     name: `the key ${id}`,
     hash: Array.from(id, (character) => character.charCodeAt(0).toString(16))
       .join('')
       .padEnd(64, '0'),
     scopes: ['pets:read', 'pets:write'],
-    createdAt: new Date(1_750_000_000_123),
+    createdAt: 1_750_000_000_123,
     ...fields,
-  };
+  });
 };
 
 /** An API key with every field, optional ones too. A new field of `ApiKeyRecord` does not compile here. */
 export const fullApiKey = (): Required<ApiKeyRecord> => ({
   ...sampleApiKey({ id: 'full', scopes: ['pets:write', 'pets:groom'] }),
-  expiresAt: new Date(1_750_000_000_124),
-  revokedAt: new Date(1_750_000_000_001),
+  expiresAt: 1_750_000_000_124,
+  revokedAt: 1_750_000_000_001,
 });
 
 /** Neighbours differ in the bits that codecs ignore first, and the end is special to some of them. */

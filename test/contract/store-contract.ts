@@ -81,7 +81,7 @@ const DURABILITY = promises({
     const { pets } = await reopened(subject);
     for (const result of await adding) {
       if (result.status === 'fulfilled') {
-        assert.deepEqual(await pets.findById(result.value.pet.id), result.value.pet);
+        assert.deepEqual(await pets.findById(result.value.id), result.value);
       }
     }
   },

@@ -14,9 +14,9 @@ import { ENDING } from './pet-repository/ending.js';
 import { handleCases } from './pet-repository/handles.js';
 import { READING } from './pet-repository/reading.js';
 import { storeContract } from './store-contract.js';
-import { noStore, promises, type StoreSubject } from './store-subject.js';
+import { keepsNoClaims, noStore, promises, type StoreSubject } from './store-subject.js';
 
-const USE_CASES = pathsOf<AnimalStore>('animalStore', {
+const USE_CASES = pathsOf<Omit<AnimalStore, 'keepsIdempotencyKeys'>>('animalStore', {
   listPets: true,
   createPet: true,
   getPet: true,
@@ -33,7 +33,11 @@ export const animalStoreContract: Contract<AnimalStoreSubject> = {
   cases: animalStoreCases,
 };
 
-const petCases = [...casesOf(promises(EXACT, ADDING, READING, CLAIMING, ENDING)), ...handleCases];
+const petCases = [
+  ...casesOf(promises(EXACT, ADDING, READING, ENDING)),
+  ...casesOf(CLAIMING, keepsNoClaims),
+  ...handleCases,
+];
 
 export type PetRepositoryCase = IdOf<typeof petCases>;
 

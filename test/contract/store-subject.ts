@@ -1,11 +1,11 @@
-import type { Call } from '../../src/application/animal-store.js';
+import type { Call, CreatedPet } from '../../src/application/animal-store.js';
 import type { PetRepository } from '../../src/application/ports/pet-repository.js';
 import type { Store } from '../../src/application/ports/store.js';
 import type { Pet, UnsavedPet } from '../../src/domain/pet.js';
 import assert from 'node:assert/strict';
 import { missingIn, pathsOf, promisesOf, type ContractCase, type Subject } from './contract.js';
 import { settleAll } from './run-contract.js';
-import { times } from './samples.js';
+import { claimed, times, type Claiming } from './samples.js';
 
 /** What cases use of an open store. */
 export type OpenStore = Omit<Store, 'location' | typeof Symbol.asyncDispose>;
@@ -71,7 +71,7 @@ export async function storeSubject(
   }
 }
 
-const PET_OPERATIONS = pathsOf<PetRepository>('pets', {
+const PET_OPERATIONS = pathsOf<Omit<PetRepository, 'addOnce'>>('pets', {
   add: true,
   findById: true,
   list: true,
@@ -93,8 +93,16 @@ const undeclared =
 export const notDurable = undeclared('reopen');
 export const notShared = undeclared('another');
 export const notOrdered = undeclared('ordered');
+export const keepsNoClaims = ({ pets }: StoreSubject): string | undefined =>
+  pets.addOnce ? undefined : 'the store keeps no claims';
 export const cannotRemove = undeclared('changes');
 export const cannotBeCopied = undeclared('transfer');
+
+/** The first reason. */
+export const either =
+  (...reasons: ReadonlyArray<(subject: StoreSubject) => string | undefined>) =>
+  (subject: StoreSubject): string | undefined =>
+    reasons.map((reason) => reason(subject)).find((reason) => reason !== undefined);
 
 export const reopened = ({ reopen }: StoreSubject): Promise<OpenStore> => required(reopen)();
 
@@ -141,8 +149,23 @@ export async function addAll(
   animals: readonly UnsavedPet[],
 ): Promise<readonly Pet[]> {
   const added = await Promise.all(animals.map((animal) => pets.add(animal)));
-  return added.map(({ pet }) => pet).sort(byId);
+  return added.sort(byId);
 }
+
+/** Adds an animal with a claim. */
+export function addOnce(
+  pets: PetRepository,
+  pet: UnsavedPet,
+  claiming: Claiming = claimed(),
+  call?: Call,
+): Promise<CreatedPet> {
+  assert.ok(pets.addOnce, 'the store keeps no claims');
+  return pets.addOnce(pet, ...claiming, call);
+}
+
+/** Adds an animal, with a claim if the store keeps claims. */
+export const addClaimed = async (pets: PetRepository, pet: UnsavedPet): Promise<Pet> =>
+  pets.addOnce ? (await addOnce(pets, pet)).pet : pets.add(pet);
 
 export const byId = (one: Pet, other: Pet): number =>
   one.id < other.id ? -1 : one.id > other.id ? 1 : 0;

@@ -14,7 +14,7 @@ import {
   type SqliteBackup,
 } from '../../src/adapters/sqlite/index.js';
 import type { PetChanges } from '../../src/application/ports/pet-changes.js';
-import type { AddOptions, PetRepository } from '../../src/application/ports/pet-repository.js';
+import type { PetRepository } from '../../src/application/ports/pet-repository.js';
 import {
   InvalidParameterError,
   InvalidPetError,
@@ -42,12 +42,12 @@ const idempotencyKey = { scope: 'a scope', key: 'a key' };
 /** An animal store whose clock stands still, and what its repository was asked to add with. */
 function observed() {
   const { pets } = openMemoryStore();
-  const asked: AddOptions[] = [];
+  const asked: Parameters<typeof pets.addOnce>[] = [];
   const observing: PetRepository = {
     ...pets,
-    add(pet, options = {}) {
-      asked.push(options);
-      return pets.add(pet, options);
+    addOnce(...given) {
+      asked.push(given);
+      return pets.addOnce(...given);
     },
   };
   const clock = { time: START, now: () => clock.time };
@@ -75,6 +75,7 @@ describe('The use cases', () => {
   it('pass the signal of a call on to the store', async () => {
     const ports = {
       add: rejects,
+      addOnce: rejects,
       findById: rejects,
       list: rejects,
       changeStatus: rejects,
@@ -89,6 +90,7 @@ describe('The use cases', () => {
       rejecting.getPet(1n, { signal }),
       rejecting.changeStatus(1n, 'sold', { signal }),
       rejecting.removePet(1n, { signal }),
+      rejecting.createPet(fido, { idempotencyKey, signal }), // the last: it first makes a digest
     ])
       expect(await rejectionOf(call)).to.have.property('signal', signal);
   });
@@ -103,6 +105,72 @@ describe('The use cases', () => {
         { field: 'limit', message: 'must be an integer from 1 to 100' },
         { field: 'status', message: 'must be one of available, pending, sold' },
       ]);
+  });
+});
+
+const isCall = (arg: unknown): boolean => Object.keys(Object(arg) as object).join() === 'signal';
+
+describe('The core hands over values that cannot change:', () => {
+  /** What a port was given, its parts included. */
+  const given: unknown[] = [];
+  const watching = <Port extends object>(port: Port): Port =>
+    new Proxy(port, {
+      get(_, name) {
+        const operation = Reflect.get(port, name) as (...args: unknown[]) => unknown;
+        if (typeof operation !== 'function') return operation;
+        return (...args: unknown[]) => {
+          for (const arg of args.filter((each) => Object(each) === each && !isCall(each)))
+            given.push(arg, ...Object.values(arg as object));
+          return operation(...args);
+        };
+      },
+    });
+  beforeEach(() => void given.splice(0));
+
+  const { pets, changes, apiKeys } = openMemoryStore();
+  const animalStore = createAnimalStore({ pets: watching(pets), changes: watching(changes) });
+  const managed = new ManagedApiKeys({ apiKeys: watching(apiKeys), generate: apiKeyGenerator() });
+  for (const [what, call] of Object.entries({
+    'an animal': () => animalStore.createPet(fido),
+    'an animal and its claim': () => animalStore.createPet(fido, { idempotencyKey }),
+    'the statuses of a change': () => animalStore.changeStatus(1n, 'sold', { from: 'available' }),
+    'every status': () => animalStore.removePet(1n),
+    'a line of an import, and its claim': () =>
+      addPets(watching(pets), { source: 'a' })(
+        [{ line: 1, id: 0n, pet: Object.freeze({ ...fido, status: 'sold' }) }],
+        { added: 0, line: 0 },
+      ),
+    'an API key and its scopes': () => managed.issue({ name: 'till', expiresAt: soon() }),
+    'a first API key': () => managed.issueFirst('till'),
+  }))
+    it(what, async () => {
+      await call();
+      expect(given).to.not.deep.equal([]);
+      for (const value of given)
+        expect(Object.isFrozen(value), `${JSON.stringify(String(value))} is frozen`).to.equal(true);
+    });
+});
+
+const soon = (): Date => new Date(Date.now() + HOUR);
+
+describe('A store that keeps no claims', () => {
+  const { pets } = openMemoryStore();
+  const animalStore = createAnimalStore({ pets: { ...pets, addOnce: undefined } });
+
+  it('refuses an idempotency key, says so, and adds animals without one', async () => {
+    const error = await rejectionOf(animalStore.createPet(fido, { idempotencyKey }));
+    expect(error)
+      .to.be.instanceOf(InvalidParameterError)
+      .with.property('message')
+      .that.includes('keeps no');
+    expect(await pets.list({ limit: 1 })).to.deep.equal([]);
+    expect((await animalStore.createPet(fido)).replayed).to.equal(false);
+    expect(animalStore.keepsIdempotencyKeys).to.equal(false);
+  });
+
+  it('refuses an import that must add each line once', async () => {
+    const adding = addPets({ ...pets, addOnce: undefined }, { source: 'a file' });
+    expect(await rejectionOf(adding([], { added: 0, line: 0 }))).to.be.instanceOf(TypeError);
   });
 });
 
@@ -209,10 +277,9 @@ describe('createPet with an idempotency key', () => {
   it('claims it for 24 hours by the clock', async () => {
     const { animalStore, asked, clock } = observed();
     const { pet } = await animalStore.createPet(fido, { idempotencyKey });
-    const [options] = asked;
-    expect(options?.claim).to.deep.include(idempotencyKey);
-    expect(options?.now).to.deep.equal(START);
-    expect(options?.claim?.keepUntil).to.deep.equal(new Date(START.getTime() + 24 * HOUR));
+    const [, claim, now] = asked[0] ?? [];
+    expect(claim).to.deep.include({ ...idempotencyKey, keepUntil: START.getTime() + 24 * HOUR });
+    expect(now).to.equal(START.getTime());
     clock.time = new Date(START.getTime() + 24 * HOUR - 1);
     expect(await animalStore.createPet(fido, { idempotencyKey })).to.deep.equal({
       pet,
@@ -228,7 +295,7 @@ describe('createPet with an idempotency key', () => {
     const { animalStore, asked } = observed();
     await animalStore.createPet(fido, { idempotencyKey });
     // The digest of ["Fido","1","available"], as any tool computes it.
-    expect(asked[0]?.claim?.fingerprint).to.equal(
+    expect(asked[0]?.[1].fingerprint).to.equal(
       'aad0c1c24d71e76e5a94be4cb8924adb665087aedcdc2436ae929c84be6c00e2',
     );
   });

@@ -118,7 +118,7 @@ export class Ledger {
     const store = await opening;
     try {
       const pets = await store.pets.list({ limit: 1e6 });
-      const claims = await store.transfer.readClaims({ limit: 1e6, now: new Date(0) });
+      const claims = await store.transfer.readClaims({ limit: 1e6, now: 0 });
       const stored = new Map(pets.map((pet) => [pet.name, stringify(pet)]));
       const claimed = new Set(claims.map(({ petId }) => petId));
       return {

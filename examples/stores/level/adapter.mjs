@@ -1,22 +1,23 @@
 import { LevelPetRepository } from './level-pet-repository.mjs';
 
+/** Opens the store in a folder. Rejects with one line if the folder cannot be used. */
+export async function openLevelStore(folder, options) {
+  const pets = await LevelPetRepository.open(folder, options).catch((error) => {
+    const why = (error.cause ?? error).message;
+    throw new Error(`${folder} cannot be opened: ${why}`, { cause: error });
+  });
+  return {
+    pets,
+    location: folder,
+    check: (call) => pets.check(call),
+    close: () => pets.close(),
+  };
+}
+
 /** `ADAPTERS=./adapter.mjs STORE_URL=level:a-folder` */
 export const adapter = ({ add, TOKENS }) => {
   add(TOKENS.storeFactory, {
     scheme: 'level',
-    async open(url, { mode = 'create' } = {}) {
-      const folder = url.slice('level:'.length);
-      const pets = await LevelPetRepository.open(folder, { mode }).catch((error) => {
-        throw new Error(`${folder} cannot be opened: ${(error.cause ?? error).message}`, {
-          cause: error,
-        });
-      });
-      return {
-        pets,
-        location: folder,
-        check: (call) => pets.check(call),
-        close: () => pets.close(),
-      };
-    },
+    open: (url, options) => openLevelStore(url.slice('level:'.length), options),
   });
 };

@@ -2,29 +2,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { bindContract, petRepositoryContract } from 'animal-store/contract';
-import { LevelPetRepository } from './level-pet-repository.mjs';
+import { bindContract, storeContracts, storeSubject } from 'animal-store/contract';
+import { openLevelStore } from './adapter.mjs';
 
 async function open() {
   const folder = await mkdtemp(join(tmpdir(), 'level-pets-'));
-  const pets = await LevelPetRepository.open(folder);
-  const handles = [pets];
-  return {
-    pets,
-    ordered: true,
-    async reopen() {
-      await pets.close();
-      const again = await LevelPetRepository.open(folder);
-      handles.push(again);
-      return { pets: again };
-    },
-    async dispose() {
-      for (const handle of handles) await handle.close();
-      await rm(folder, { recursive: true });
-    },
-  };
+  return storeSubject(
+    () => openLevelStore(folder),
+    () => rm(folder, { recursive: true }),
+    { durable: true, ordered: true },
+  );
 }
 
-describe('LevelPetRepository', () => {
-  bindContract(petRepositoryContract, open, { describe, it, after });
+describe('openLevelStore', () => {
+  for (const contract of storeContracts) bindContract(contract, open, { describe, it, after });
 });

@@ -50,27 +50,17 @@ export class LevelPetRepository {
     return repository;
   }
 
-  async add({ name, categoryId, status }, { claim, now = new Date(), signal } = {}) {
-    const pet = { name, categoryId, status };
-    const kept = claim && { ...claim, now: now.getTime(), keepUntil: claim.keepUntil.getTime() };
-    if (this.#isReading) throw new UnavailableError('adding an animal: the store is only read');
-    return this.#ask('adding an animal', signal, () =>
-      // One after the other: ids ascend in the order in which animals become visible, and the second of two equal
-      // claims finds the first.
-      this.#inTurn(async () => {
-        signal?.throwIfAborted();
-        const earlier = kept && (await this.#findClaim(kept));
-        if (earlier) return { pet: savedPet(BigInt(earlier.petId), pet), replayed: true };
-        // Before the write: an id whose write failed may be on the disk all the same.
-        this.#lastId += 1n;
-        const added = savedPet(this.#lastId, pet);
-        await this.#db.batch(
-          [...this.#petWrites(added), ...(await this.#claimWrites(kept, added))],
-          SAFE,
-        );
-        return { pet: added, replayed: false };
-      }),
-    );
+  async add(animal, call) {
+    return this.#inTurn('adding an animal', call, () => this.#add(animal));
+  }
+
+  async addOnce(animal, claim, now, call) {
+    return this.#inTurn('adding an animal', call, async () => {
+      const earlier = await this.#findClaim(claim, now);
+      if (earlier) return { pet: savedPet(BigInt(earlier.petId), animal), replayed: true };
+      const pet = await this.#add(animal, (id) => this.#claimWrites(claim, now, id));
+      return { pet, replayed: false };
+    });
   }
 
   async findById(id, { signal } = {}) {
@@ -99,9 +89,18 @@ export class LevelPetRepository {
     return this.#closing;
   }
 
-  async #findClaim(claim) {
+  /** Stores the animal, with what `more` writes for its id, in one step. */
+  async #add(animal, more = async () => []) {
+    // Before the write: an id whose write failed may be on the disk all the same.
+    this.#lastId += 1n;
+    const pet = savedPet(this.#lastId, animal);
+    await this.#db.batch([...this.#petWrites(pet), ...(await more(pet.id))], SAFE);
+    return pet;
+  }
+
+  async #findClaim(claim, now) {
     const earlier = await this.#claims.get(claimKey(claim));
-    if (earlier === undefined || earlier.keepUntil <= claim.now) return undefined;
+    if (earlier === undefined || earlier.keepUntil <= now) return undefined;
     if (earlier.fingerprint !== claim.fingerprint) throw new IdempotencyKeyReusedError();
     return earlier;
   }
@@ -114,10 +113,9 @@ export class LevelPetRepository {
     ];
   }
 
-  /** Writes the claim, with an entry by which it is found once it has lapsed, and removes the lapsed ones. */
-  async #claimWrites(claim, pet) {
-    if (claim === undefined) return [];
-    const { fingerprint, keepUntil, now } = claim;
+  /** Writes the claim, with an entry by which it is found once it has expired, and removes the expired ones. */
+  async #claimWrites(claim, now, petId) {
+    const { fingerprint, keepUntil } = claim;
     const key = claimKey(claim);
     const lapsed = await this.#lapses.iterator({ lt: ordered(now + 1) }).all();
     return [
@@ -130,15 +128,25 @@ export class LevelPetRepository {
         type: 'put',
         sublevel: this.#claims,
         key,
-        value: { fingerprint, keepUntil, petId: String(pet.id) },
+        value: { fingerprint, keepUntil, petId: String(petId) },
       },
     ];
   }
 
-  #inTurn(work) {
-    const turn = this.#lastWrite.then(work);
-    this.#lastWrite = turn.catch(() => {});
-    return turn;
+  /**
+   * Writes one after the other: ids ascend in the order in which animals become visible, and the second of two equal claims
+   * finds the first.
+   */
+  #inTurn(doing, { signal } = {}, work) {
+    return this.#ask(doing, signal, () => {
+      if (this.#isReading) throw new Error('the store is only read');
+      const turn = this.#lastWrite.then(() => {
+        signal?.throwIfAborted();
+        return work();
+      });
+      this.#lastWrite = turn.catch(() => {});
+      return turn;
+    });
   }
 
   /** Lets out only errors of the animal store and the reason of the signal. */

@@ -3,30 +3,32 @@ import { PostgresPetRepository } from './postgres-pet-repository.mjs';
 /** What PostgreSQL says of a database that is not there (`invalid_catalog_name`), and of one without our tables. */
 const NO_STORE = new Set(['3D000', '42P01']);
 
+/** Opens the store in a database. A server that is away may come back: that is said when it is used. */
+export async function openPostgresStore(url, { mode = 'create' } = {}) {
+  const { hostname, pathname } = new URL(url); // without user and password
+  const location = `PostgreSQL at ${decodeURIComponent(hostname)}${pathname}`;
+  const pets = new PostgresPetRepository(url, { mode });
+  if (mode !== 'create') {
+    const fault = await pets.check().catch((error) => error);
+    if (NO_STORE.has(fault?.cause?.code)) {
+      await pets.close();
+      throw new Error(`${location} holds no store`);
+    }
+  }
+  return {
+    pets,
+    changes: pets,
+    location,
+    check: (call) => pets.check(call),
+    close: () => pets.close(),
+  };
+}
+
 /** `ADAPTERS=./adapter.mjs STORE_URL=postgres://user@host/database` */
 export const adapter = ({ add, TOKENS }) => {
   add(TOKENS.storeFactory, {
     scheme: ['postgres', 'postgresql'],
     isShared: true,
-    async open(url, { mode = 'create' } = {}) {
-      const { hostname, pathname } = new URL(url); // without user and password
-      const location = `PostgreSQL at ${decodeURIComponent(hostname)}${pathname}`;
-      const pets = new PostgresPetRepository(url, { mode });
-      if (mode !== 'create') {
-        // A server that is away may come back: that is said when it is used.
-        const fault = await pets.check().catch((error) => error);
-        if (NO_STORE.has(fault?.cause?.code)) {
-          await pets.close();
-          throw new Error(`${location} holds no store`);
-        }
-      }
-      return {
-        pets,
-        changes: pets,
-        location,
-        check: (call) => pets.check(call),
-        close: () => pets.close(),
-      };
-    },
+    open: openPostgresStore,
   });
 };

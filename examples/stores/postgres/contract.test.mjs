@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { bindContract, petChangesContract, petRepositoryContract } from 'animal-store/contract';
-import { PostgresPetRepository } from './postgres-pet-repository.mjs';
+import { bindContract, storeContracts, storeSubject } from 'animal-store/contract';
+import { openPostgresStore } from './adapter.mjs';
 import { missingServer, startPostgres } from './postgres-server.mjs';
 
+const FIDO = { name: 'Fido', categoryId: 1n, status: 'sold' };
 const missing = await missingServer();
 if (missing && process.env.REQUIRE_POSTGRES === '1') throw new Error(missing);
 
-describe('PostgresPetRepository', { skip: missing }, () => {
+describe('openPostgresStore', { skip: missing }, () => {
   let server;
   before(async () => {
     server = await startPostgres();
@@ -16,24 +17,15 @@ describe('PostgresPetRepository', { skip: missing }, () => {
 
   async function open() {
     const { url, name } = await server.create();
-    const handles = [];
-    const another = async () => {
-      const pets = new PostgresPetRepository(url);
-      handles.push(pets);
-      return { pets, changes: pets };
-    };
-    const { pets } = await another();
-    return {
-      pets,
-      changes: pets,
-      another,
-      ordered: true,
-      reopen: () => pets.close().then(another),
-      async dispose() {
-        for (const handle of handles) await handle.close();
-        await server.drop(name);
+    return storeSubject(
+      () => openPostgresStore(url),
+      () => server.drop(name),
+      {
+        durable: true,
+        shared: true,
+        ordered: true,
       },
-    };
+    );
   }
 
   it('creates its tables once, even while another handle that found none already adds', async () => {
@@ -44,10 +36,10 @@ describe('PostgresPetRepository', { skip: missing }, () => {
         scope: 'a',
         key: 'b',
         fingerprint: 'c',
-        keepUntil: new Date(Date.now() + 60_000),
+        keepUntil: Date.now() + 60_000,
       };
       const adding = Array.from({ length: 20 }, (_, index) =>
-        handles[index % 2].add({ name: 'Fido', categoryId: 1n, status: 'sold' }, { claim }),
+        handles[index % 2].addOnce(FIDO, claim, Date.now()),
       );
       const results = await Promise.allSettled(adding);
       await subject.dispose();
@@ -59,6 +51,6 @@ describe('PostgresPetRepository', { skip: missing }, () => {
   });
 
   // Each animal is one commit to the disk, so thousands take a while.
-  for (const contract of [petRepositoryContract, petChangesContract])
+  for (const contract of storeContracts)
     bindContract(contract, open, { describe, it, after }, { timeLimit: 120_000 });
 });

@@ -46,26 +46,23 @@ export class PostgresPetRepository {
     this.#pool.on('error', () => {}); // of an idle connection: the pool makes another one
   }
 
-  async add({ name, categoryId, status }, { claim, now = new Date(), signal } = {}) {
-    const fields = { name, categoryId, status };
-    const values = [name, categoryId, status];
-    const kept = claim && {
-      key: digest(claim.scope, claim.key),
-      fingerprint: digest(claim.fingerprint),
-      now: now.getTime(),
-      keepUntil: claim.keepUntil.getTime(),
-    };
+  async add(animal, { signal } = {}) {
+    return this.#write('adding an animal', signal, (client) => this.#insert(client, animal));
+  }
+
+  async addOnce(animal, claim, now, { signal } = {}) {
     return this.#write('adding an animal', signal, (client) =>
-      kept ? this.#addOnce(client, fields, values, kept) : this.#insert(client, values),
+      this.#addOnce(client, animal, claim, now),
     );
   }
 
-  async #insert(client, values) {
-    const { rows } = await client.query(ADD, values);
-    return { pet: petOf(rows[0]), replayed: false };
+  async #insert(client, { name, categoryId, status }) {
+    const { rows } = await client.query(ADD, [name, categoryId, status]);
+    return petOf(rows[0]);
   }
 
-  #addOnce(client, fields, values, { key, fingerprint, now, keepUntil }) {
+  #addOnce(client, animal, { scope, key: given, fingerprint: text, keepUntil }, now) {
+    const [key, fingerprint] = [digest(scope, given), digest(text)];
     return inTransaction(client, async () => {
       // Locks out other adds, so the second of two equal claims finds the first.
       await client.query('SELECT FROM last_id FOR UPDATE');
@@ -74,12 +71,12 @@ export class PostgresPetRepository {
       if (rows.length > 0) {
         if (rows[0].fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
         // Not from the row of the animal, which may have changed or be gone.
-        return { pet: savedPet(BigInt(rows[0].pet_id), fields), replayed: true };
+        return { pet: savedPet(BigInt(rows[0].pet_id), animal), replayed: true };
       }
-      const added = await this.#insert(client, values);
-      const row = [key, fingerprint, added.pet.id, keepUntil];
+      const pet = await this.#insert(client, animal);
+      const row = [key, fingerprint, pet.id, keepUntil];
       await client.query('INSERT INTO claims VALUES ($1, $2, $3, $4)', row);
-      return added;
+      return { pet, replayed: false };
     });
   }
 
@@ -116,13 +113,12 @@ export class PostgresPetRepository {
 
   /** Locks the row, so that no other change comes between the look at its status and this one. */
   #change(doing, id, from, { signal } = {}, work) {
-    const allowed = new Set(from);
     return this.#write(doing, signal, (client) =>
       inTransaction(client, async () => {
         const { rows } = await client.query('SELECT * FROM pets WHERE id = $1 FOR UPDATE', [id]);
         if (rows.length === 0) return undefined;
         const pet = petOf(rows[0]);
-        if (!allowed.has(pet.status)) throw new StatusConflictError(pet.status);
+        if (!from.includes(pet.status)) throw new StatusConflictError(pet.status);
         return work(client, pet);
       }),
     );

@@ -67,6 +67,7 @@ export class HttpInterface {
     const settings = completeSettings({
       ...options.settings,
       rateLimit: options.rateLimiter?.limit,
+      idempotencyKeys: options.animalStore.keepsIdempotencyKeys ?? true,
     });
     this.settings = settings;
     this.#options = options;

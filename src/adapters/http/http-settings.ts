@@ -31,6 +31,8 @@ export interface HttpSettings {
    * none.
    */
   readonly rateLimit?: RateLimiter['limit'] | undefined;
+  /** Whether createPet takes an Idempotency-Key. `HttpInterface` takes it from its animal store. */
+  readonly idempotencyKeys: boolean;
 }
 
 /** Every operation that is served only where the settings name it. */
@@ -52,6 +54,7 @@ export const DEFAULT_HTTP_SETTINGS: Required<HttpSettings> = {
   experimental: [],
   corsOrigins: [],
   rateLimit: undefined,
+  idempotencyKeys: true,
 };
 
 /** These settings and no other members, completed by the defaults. `undefined` means the default. */

@@ -250,11 +250,22 @@ const ALL = Object.entries<Operation>(OPERATIONS) as ReadonlyArray<
   readonly [OperationId, Operation]
 >;
 
+/** createPet on a store that keeps no idempotency keys. */
+const CREATE_WITHOUT_KEYS: Operation = {
+  ...OPERATIONS.createPet,
+  description: 'Adds an animal and assigns its `id`. After a 4xx response nothing was stored.',
+  parameters: {},
+  success: { ...OPERATIONS.createPet.success, headers: ['Location'] },
+  errors: [...OF_A_BODY, 'invalid_parameter'],
+};
+
 /** The operations that a service with these settings serves. */
-export const servedOperations = ({ experimental }: Pick<HttpSettings, 'experimental'>) =>
+export const servedOperations = ({ experimental, idempotencyKeys }: HttpSettings) =>
   ALL.filter(
     ([id, { stability }]) =>
       stability !== 'experimental' || experimental.some((each) => each === id),
+  ).map(([id, operation]): (typeof ALL)[number] =>
+    id === 'createPet' && !idempotencyKeys ? [id, CREATE_WITHOUT_KEYS] : [id, operation],
   );
 
 /** Makes the headers of a deprecated operation: RFC 9745 (a Structured Field date), RFC 8594 and RFC 5829. */

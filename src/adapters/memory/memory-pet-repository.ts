@@ -7,12 +7,13 @@ import {
   type NothingElse,
   type PetRepository,
 } from '../../application/ports/pet-repository.js';
+import type { Complete } from '../../application/ports/store.js';
 import {
   IdempotencyKeyReusedError,
   StatusConflictError,
   UnavailableError,
 } from '../../domain/errors.js';
-import { savedPet, type Pet } from '../../domain/pet.js';
+import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 
 /** The data of one store in memory, shared by its adapters. */
@@ -49,6 +50,13 @@ export class MemoryData {
     return low;
   }
 
+  add(pet: UnsavedPet): Pet {
+    this.lastId += 1n;
+    const added = savedPet(this.lastId, pet);
+    this.pets.push(added);
+    return added;
+  }
+
   find(id: bigint): Pet | undefined {
     const pet = this.pets[this.indexAfter(id) - 1];
     return pet?.id === id ? pet : undefined;
@@ -59,15 +67,18 @@ export class MemoryData {
  * Animals in the memory of this process, gone when it ends. The reference adapter: the shortest to read. No operation
  * awaits anything, so each is one step that no other call can interleave with.
  */
-export const memoryPets = (data: MemoryData): PetRepository => ({
-  async add(pet, { claim, now = new Date(), signal } = {}) {
+export const memoryPets = (data: MemoryData): Complete<PetRepository> => ({
+  async add(pet, { signal } = {}) {
     data.requireOpen('adding an animal', signal);
-    const earlier = claim && findClaim(data, claim, now);
+    return data.add(pet);
+  },
+
+  async addOnce(pet, claim, now, { signal } = {}) {
+    data.requireOpen('adding an animal', signal);
+    const earlier = findClaim(data, claim, now);
     if (earlier) return { pet: savedPet(earlier.petId, pet), replayed: true };
-    data.lastId += 1n;
-    const added = savedPet(data.lastId, pet);
-    data.pets.push(added);
-    if (claim) data.claims.set(claimId(claim), structuredClone({ ...claim, petId: added.id }));
+    const added = data.add(pet);
+    data.claims.set(claimId(claim), { ...claim, petId: added.id });
     return { pet: added, replayed: false };
   },
 
@@ -117,7 +128,7 @@ function findToChange(data: MemoryData, id: bigint, from: readonly PetStatus[]):
   return pet;
 }
 
-function findClaim(data: MemoryData, claim: Claim, now: Date): PetClaim | undefined {
+function findClaim(data: MemoryData, claim: Claim, now: number): PetClaim | undefined {
   // Lapsed claims go, oldest first, up to the first live one: it costs no more than it frees.
   for (const [id, { keepUntil }] of data.claims) {
     if (keepUntil > now) break;

@@ -31,32 +31,32 @@ export const memoryStoreFactory: StoreFactory = {
   open: async () => openMemoryStore(),
 };
 
-/** Managed keys in memory. Copied both ways: dates are mutable. */
+/** Managed keys in memory. */
 const memoryApiKeys = (data: MemoryData): ApiKeyRepository => ({
   async add(apiKey, { signal } = {}) {
     data.requireOpen('adding an API key', signal);
     if (data.apiKeys.has(apiKey.id)) return false;
-    data.apiKeys.set(apiKey.id, structuredClone(apiKey));
+    data.apiKeys.set(apiKey.id, apiKey);
     return true;
   },
 
   async findById(id, { signal } = {}) {
     data.requireOpen('reading an API key', signal);
-    return structuredClone(data.apiKeys.get(id));
+    return data.apiKeys.get(id);
   },
 
   async list({ signal } = {}) {
     data.requireOpen('listing API keys', signal);
-    return [...data.apiKeys.values()].map((apiKey) => structuredClone(apiKey)).sort(byAge);
+    return [...data.apiKeys.values()].sort(byAge);
   },
 
   async revoke(id, at, { signal } = {}) {
     data.requireOpen('revoking an API key', signal);
     const apiKey = data.apiKeys.get(id);
     if (apiKey === undefined) return undefined;
-    const revokedAt = new Date(Math.min(at.getTime(), apiKey.revokedAt?.getTime() ?? Infinity));
-    data.apiKeys.set(id, { ...apiKey, revokedAt });
-    return structuredClone({ ...apiKey, revokedAt });
+    const revoked = { ...apiKey, revokedAt: Math.min(at, apiKey.revokedAt ?? Infinity) };
+    data.apiKeys.set(id, revoked);
+    return revoked;
   },
 });
 
@@ -97,11 +97,11 @@ const memoryTransfer = (data: MemoryData): CatalogueTransfer => ({
       .filter(([id, { keepUntil }]) => keepUntil > now && id > start)
       .sort(([one], [other]) => (one < other ? -1 : 1))
       .slice(0, limit)
-      .map(([, claim]) => structuredClone(claim));
+      .map(([, claim]) => claim);
   },
 
   async writeClaims(claims, { signal } = {}) {
     data.requireOpen('writing claims', signal);
-    for (const claim of claims) data.claims.set(claimId(claim), structuredClone(claim));
+    for (const claim of claims) data.claims.set(claimId(claim), claim);
   },
 });

@@ -10,8 +10,11 @@ import { unreadable } from './mongo-errors.js';
 import { insertOrFind } from './retry.js';
 
 /** A key in the database. Version 0.1 also wrote `replacedBy`, which is ignored. */
-interface ApiKeyDocument extends Omit<ApiKeyRecord, 'id'> {
+interface ApiKeyDocument extends Pick<ApiKeyRecord, 'name' | 'hash' | 'scopes'> {
   readonly _id: string;
+  readonly createdAt: Date;
+  readonly expiresAt?: Date | undefined;
+  readonly revokedAt?: Date | undefined;
   readonly operation: ObjectId;
 }
 
@@ -20,8 +23,13 @@ export function mongoApiKeys(connection: MongoConnection): ApiKeyRepository {
   const apiKeys = connection.collection<ApiKeyDocument>('apiKeys');
   return {
     async add(apiKey, { signal } = {}) {
-      const { id: _id, ...fields } = structuredClone(apiKey);
-      const document = { _id, ...fields, operation: new ObjectId() };
+      const { id: _id, name, hash, scopes, ...times } = apiKey;
+      const dates = {
+        createdAt: new Date(times.createdAt),
+        expiresAt: dateOf(times.expiresAt),
+        revokedAt: dateOf(times.revokedAt),
+      };
+      const document = { _id, name, hash, scopes, ...dates, operation: new ObjectId() };
       return connection.write('adding an API key', { signal }, async (options) => {
         const { operation } = await insertOrFind(apiKeys, document, options);
         return document.operation.equals(operation);
@@ -57,6 +65,8 @@ export function mongoApiKeys(connection: MongoConnection): ApiKeyRepository {
   };
 }
 
+const dateOf = (time: number | undefined) => (time === undefined ? undefined : new Date(time));
+
 const isText = (value: unknown): boolean => typeof value === 'string';
 
 const isTime = (value: unknown): boolean => types.isDate(value) && !Number.isNaN(value.getTime());
@@ -64,12 +74,18 @@ const isTime = (value: unknown): boolean => types.isDate(value) && !Number.isNaN
 /** @throws {UnavailableError} another program wrote a field of the key, such as `revokedAt`, with a wrong type. */
 function toApiKey(document: ApiKeyDocument): ApiKeyRecord {
   const { _id: id, name, hash, scopes, createdAt, expiresAt, revokedAt } = document;
-  const ends = {
-    ...(expiresAt !== undefined && { expiresAt }),
-    ...(revokedAt !== undefined && { revokedAt }),
-  };
   const hasTexts = Array.isArray(scopes) && [id, name, hash, ...scopes].every(isText);
-  if (hasTexts && [createdAt, ...Object.values(ends)].every(isTime))
-    return { id, name, hash, scopes, createdAt, ...ends };
+  const hasTimes =
+    isTime(createdAt) && [expiresAt, revokedAt].every((end) => end === undefined || isTime(end));
+  if (hasTexts && hasTimes)
+    return {
+      id,
+      name,
+      hash,
+      scopes,
+      createdAt: createdAt.getTime(),
+      ...(expiresAt && { expiresAt: expiresAt.getTime() }),
+      ...(revokedAt && { revokedAt: revokedAt.getTime() }),
+    };
   throw unreadable('apiKeys', id, 'a field is missing or has the wrong type');
 }

@@ -2,7 +2,6 @@ import { ObjectId } from 'mongodb';
 import type { CatalogueTransfer, PetClaim } from '../../application/ports/catalogue-transfer.js';
 import { claimId } from '../../application/ports/pet-repository.js';
 import { toInt64 } from '../../domain/int64.js';
-import { savedPet } from '../../domain/pet.js';
 import type { MongoConnection } from './mongo-connection.js';
 import { PRESENT, toClaim, type ClaimDocument, type PetDocument } from './pet-document.js';
 import type { PetInserts } from './pet-inserts.js';
@@ -73,23 +72,22 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
         inserts.reserve(last, options),
       ),
 
-    writePets(given, call) {
-      const copies = given.map((pet) => savedPet(pet.id, pet));
-      return connection.write('writing animals', { ...call, timeout }, async (options) => {
-        if (copies.length === 0) return;
-        const ids = copies.map(({ id }) => id);
+    writePets: (given, call) =>
+      connection.write('writing animals', { ...call, timeout }, async (options) => {
+        if (given.length === 0) return;
+        const ids = given.map(({ id }) => id);
         const stored = await findPets(ids, options);
         await endClaims(
           ids.filter((id) => stored.get(id)?.removedUntil !== undefined),
           options,
         );
-        const inserts = copies.map(({ id, ...fields }) =>
+        const inserts = given.map(({ id, ...fields }) =>
           upsert(id, { $setOnInsert: { ...fields, operation: new ObjectId() } }),
         );
         const { matchedCount } = await pets.bulkWrite(inserts, { ...options, ordered: false });
         if (matchedCount === 0) return;
         // What is left of a removed animal gives way.
-        const replacements = copies.map(({ id: _id, ...fields }) => {
+        const replacements = given.map(({ id: _id, ...fields }) => {
           const filter = { _id, removedUntil: { $type: 'date' } } as const;
           const $set = { ...fields, operation: new ObjectId() };
           return {
@@ -97,8 +95,7 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
           };
         });
         await pets.bulkWrite(replacements, { ...options, ordered: false });
-      });
-    },
+      }),
 
     readClaims({ after, limit, now }, call) {
       const live = { $gt: new Date(now) };
@@ -121,30 +118,29 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
       });
     },
 
-    writeClaims(given, call) {
-      const copies = given.map((claim) => ({ ...claim, keepUntil: new Date(claim.keepUntil) }));
-      return connection.write('writing claims', { ...call, timeout }, async (options) => {
-        if (copies.length === 0) return;
-        const ids = copies.map(({ petId }) => petId);
+    writeClaims: (given, call) =>
+      connection.write('writing claims', { ...call, timeout }, async (options) => {
+        if (given.length === 0) return;
+        const ids = given.map(({ petId }) => petId);
         const stored = await findPets(ids, options);
         // The claim has the operation of its animal, or honouring it would add another one.
-        const linked = copies.map((copy) => {
-          const pet = stored.get(copy.petId);
-          return Object.assign(copy, { pet, operation: pet?.operation ?? new ObjectId() });
+        const linked = given.map((claim) => {
+          const pet = stored.get(claim.petId);
+          const keepUntil = new Date(claim.keepUntil);
+          return { ...claim, keepUntil, pet, operation: pet?.operation ?? new ObjectId() };
         });
         const marks = linked.map(({ petId, pet, operation, keepUntil }) => {
           const field = pet && !pet.removedUntil ? 'claimedUntil' : 'removedUntil'; // not stored: it was removed
           return upsert(petId, { $max: { [field]: keepUntil }, $setOnInsert: { operation } });
         });
         await pets.bulkWrite(marks, { ...options, ordered: false });
-        const written = linked.map(({ fingerprint, keepUntil, petId, operation, ...name }) =>
-          upsert(claimId(name), {
+        const written = linked.map(({ fingerprint, keepUntil, petId, operation, ...claim }) =>
+          upsert(claimId(claim), {
             $set: { fingerprint, keepUntil, pet: { _id: petId, operation } },
           }),
         );
         await claims.bulkWrite(written, { ...options, ordered: false });
-      });
-    },
+      }),
   };
 }
 
@@ -155,5 +151,5 @@ const upsert = <Id, Update>(_id: Id, update: Update) => ({
 function toPetClaim({ _id, fingerprint, keepUntil, pet }: ClaimDocument): PetClaim {
   // The reverse of `claimId`.
   const [scope, key] = JSON.parse(_id) as [string, string];
-  return { scope, key, fingerprint, keepUntil, petId: pet._id };
+  return { scope, key, fingerprint, keepUntil: keepUntil.getTime(), petId: pet._id };
 }

@@ -24,7 +24,7 @@ export function mongoChanges(connection: MongoConnection): PetChanges {
     { signal }: Call,
     updateOf: (operation: ObjectId) => Document,
   ): Promise<PetDocument | undefined> {
-    const [operation, allowed] = [new ObjectId(), new Set(from)];
+    const operation = new ObjectId();
     /** The change before, in the document that an earlier attempt may have replaced. */
     let expected: ObjectId | null | undefined;
     return connection.write(doing, { signal }, async (options) => {
@@ -39,7 +39,7 @@ export function mongoChanges(connection: MongoConnection): PetChanges {
       }
       if (found === null || found.removedUntil) return undefined;
       const { status } = toPet(found);
-      if (!allowed.has(status)) throw new StatusConflictError(status);
+      if (!from.includes(status)) throw new StatusConflictError(status);
       const isFirst = expected === undefined;
       expected = last;
       // `$eq: null` also matches a document that was never changed.

@@ -6,8 +6,9 @@ import {
   type NothingElse,
   type PetRepository,
 } from '../../application/ports/pet-repository.js';
+import type { Complete } from '../../application/ports/store.js';
 import { IdempotencyKeyReusedError } from '../../domain/errors.js';
-import { savedPet, type UnsavedPet } from '../../domain/pet.js';
+import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import type { MongoConnection } from './mongo-connection.js';
 import {
   PET_PROJECTION,
@@ -22,19 +23,22 @@ import type { PetInserts } from './pet-inserts.js';
 import { LostRaceError } from './mongo-errors.js';
 import { insertOrFind, type AttemptOptions } from './retry.js';
 
-type AddAttempt = (options: AttemptOptions) => Promise<CreatedPet>;
+type AddAttempt<Result> = (options: AttemptOptions) => Promise<Result>;
 
 /** Animals in a MongoDB database, shared by any number of processes and machines. */
-export function mongoPets(connection: MongoConnection, inserts: PetInserts): PetRepository {
+export function mongoPets(
+  connection: MongoConnection,
+  inserts: PetInserts,
+): Complete<PetRepository> {
   const pets = connection.collection<PetDocument>('pets');
   const claims = connection.collection<ClaimDocument>('claims');
 
-  function addNew(pet: UnsavedPet, operation: ObjectId): AddAttempt {
+  function addNew(pet: UnsavedPet, operation: ObjectId): AddAttempt<Pet> {
     let given: bigint | undefined;
     return async (options) => {
       const id = (given ??= await inserts.nextId(options));
       if (await inserts.insert(toPetDocument(id, pet, operation), options))
-        return { pet: savedPet(id, pet), replayed: false };
+        return savedPet(id, pet);
       given = undefined;
       throw new LostRaceError(`another animal has the id ${id}`);
     };
@@ -46,7 +50,12 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
    * and only `_id` needs a unique index. A removed animal leaves a document under its `_id`, which keeps a retry
    * from storing it again. If somebody deletes an animal by hand, a retry restores it.
    */
-  function addOnce(pet: UnsavedPet, claim: Claim, now: Date, operation: ObjectId): AddAttempt {
+  function addOnce(
+    pet: UnsavedPet,
+    claim: Claim,
+    now: number,
+    operation: ObjectId,
+  ): AddAttempt<CreatedPet> {
     const { fingerprint } = claim;
     const [_id, keepUntil] = [claimId(claim), new Date(claim.keepUntil)];
     let mine: ClaimDocument | undefined;
@@ -71,11 +80,12 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
   }
 
   /** Resolves to the claim that is valid: this one, or an earlier one that has not lapsed. */
-  async function settleClaim(mine: ClaimDocument, now: Date, options: AttemptOptions) {
+  async function settleClaim(mine: ClaimDocument, now: number, options: AttemptOptions) {
     const found = await insertOrFind(claims, mine, options);
     if (found === mine) return mine;
     const earlier = toClaim(found);
-    if (earlier.keepUntil > now || earlier.pet.operation.equals(mine.pet.operation)) return earlier;
+    if (earlier.keepUntil.getTime() > now || earlier.pet.operation.equals(mine.pet.operation))
+      return earlier;
     const lapsed = { _id: mine._id, 'pet.operation': earlier.pet.operation };
     const { matchedCount } = await claims.replaceOne(lapsed, mine, options);
     if (matchedCount === 1) return mine;
@@ -84,14 +94,11 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Pet
   }
 
   return {
-    async add(given, { claim, now = new Date(), signal } = {}) {
-      // Copied now: the caller may change its objects during the call.
-      const [pet, operation] = [{ ...given }, new ObjectId()];
-      const attempt = claim
-        ? addOnce(pet, claim, new Date(now), operation)
-        : addNew(pet, operation);
-      return connection.write('adding an animal', { signal }, attempt);
-    },
+    add: (pet, call = {}) =>
+      connection.write('adding an animal', call, addNew(pet, new ObjectId())),
+
+    addOnce: (pet, claim, now, call = {}) =>
+      connection.write('adding an animal', call, addOnce(pet, claim, now, new ObjectId())),
 
     findById: (id, { signal } = {}) =>
       connection.run('reading an animal', { signal }, async (options) => {

@@ -115,11 +115,11 @@ export const CLAIM_COLUMNS = 'scope, key, fingerprint, pet_id, keep_until';
 export type ClaimRow = readonly [string, string, string, bigint, bigint];
 
 export function claimRow({ scope, key, fingerprint, petId, keepUntil }: PetClaim): ClaimRow {
-  return [scope, key, fingerprint, petId, BigInt(keepUntil.getTime())];
+  return [scope, key, fingerprint, petId, BigInt(keepUntil)];
 }
 
 export function toClaim([scope, key, fingerprint, petId, keepUntil]: ClaimRow): PetClaim {
-  return { scope, key, fingerprint, petId, keepUntil: new Date(Number(keepUntil)) };
+  return { scope, key, fingerprint, petId, keepUntil: Number(keepUntil) };
 }
 
 /** Replaces the claim with the same scope and key. */

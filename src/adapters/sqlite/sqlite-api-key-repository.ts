@@ -24,11 +24,12 @@ export function sqliteApiKeys(connection: SqliteConnection): ApiKeyRepository {
   };
   const find = (id: string): ApiKeyRecord | undefined => sql.find.all(id).map(toRecord)[0];
   return {
-    async add(apiKey, call = {}) {
-      // Taken now: the caller may change its dates and scopes while the write is queued.
-      const row = toRow(apiKey);
-      return connection.write('adding an API key', call, () => sql.insert.run(...row).changes > 0n);
-    },
+    add: (apiKey, call = {}) =>
+      connection.write(
+        'adding an API key',
+        call,
+        () => sql.insert.run(...toRow(apiKey)).changes > 0n,
+      ),
 
     findById: (id, call = {}) => connection.read('reading an API key', call, () => find(id)),
 
@@ -36,17 +37,15 @@ export function sqliteApiKeys(connection: SqliteConnection): ApiKeyRepository {
     list: (call = {}) =>
       connection.read('listing API keys', call, () => sql.list.all().map(toRecord).sort(byAge)),
 
-    async revoke(id, at, call = {}) {
-      const time = BigInt(at.getTime());
-      return connection.write('revoking an API key', call, () => {
-        sql.revoke.run(time, id);
+    revoke: (id, at, call = {}) =>
+      connection.write('revoking an API key', call, () => {
+        sql.revoke.run(BigInt(at), id);
         return find(id);
-      });
-    },
+      }),
   };
 }
 
-const time = (date: Date | undefined): bigint | null => (date ? BigInt(date.getTime()) : null);
+const time = (at: number | undefined): bigint | null => (at === undefined ? null : BigInt(at));
 
 const toRow = ({ id, name, hash, scopes, createdAt, expiresAt, revokedAt }: ApiKeyRecord) =>
   [
@@ -72,7 +71,7 @@ const toRecord = ([
   name,
   hash,
   scopes: JSON.parse(scopes) as string[],
-  createdAt: new Date(Number(createdAt)),
-  ...(expiresAt !== null && { expiresAt: new Date(Number(expiresAt)) }),
-  ...(revokedAt !== null && { revokedAt: new Date(Number(revokedAt)) }),
+  createdAt: Number(createdAt),
+  ...(expiresAt !== null && { expiresAt: Number(expiresAt) }),
+  ...(revokedAt !== null && { revokedAt: Number(revokedAt) }),
 });

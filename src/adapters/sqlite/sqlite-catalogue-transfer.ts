@@ -61,28 +61,22 @@ export function sqliteTransfer(connection: SqliteConnection): CatalogueTransfer 
         if (sql.raiseLastId.run(last).changes === 0n) sql.insertLastId.run(last);
       }),
 
-    async writePets(pets, call = {}) {
-      const rows = pets.map((pet) => petRow(pet.id, pet));
-      const ids = `[${rows.map(([id]) => id).join(',')}]`;
-      return connection.write('writing animals', call, () => {
-        sql.endClaims.run(ids);
-        for (const row of rows) sql.insertPet.run(...row);
-      });
-    },
+    writePets: (pets, call = {}) =>
+      connection.write('writing animals', call, () => {
+        sql.endClaims.run(`[${pets.map(({ id }) => id).join(',')}]`);
+        for (const pet of pets) sql.insertPet.run(...petRow(pet.id, pet));
+      }),
 
     async readClaims({ after = { scope: '', key: '' }, limit, now }, call = {}) {
       const { scope, key } = after;
-      const time = BigInt(now.getTime());
       return connection.read('reading claims', call, () =>
-        sql.readClaims.all(scope, key, time, limit).map(toClaim),
+        sql.readClaims.all(scope, key, BigInt(now), limit).map(toClaim),
       );
     },
 
-    async writeClaims(claims, call = {}) {
-      const rows = claims.map(claimRow);
-      return connection.write('writing claims', call, () => {
-        for (const row of rows) sql.putClaim.run(...row);
-      });
-    },
+    writeClaims: (claims, call = {}) =>
+      connection.write('writing claims', call, () => {
+        for (const claim of claims) sql.putClaim.run(...claimRow(claim));
+      }),
   };
 }

@@ -22,13 +22,12 @@ export function sqliteChanges(connection: SqliteConnection): PetChanges {
     call: Call,
     run: (pet: Pet) => Result,
   ): Promise<Result | undefined> {
-    const allowed = new Set(from); // the caller may change its own while the write is queued
     const outcome = await connection.write(doing, call, () => {
       const row = sql.find.get(id);
       if (row === undefined) return undefined;
       const pet = toPet(row);
       // Returned, not thrown: it has nothing to undo, so the batch goes on.
-      return allowed.has(pet.status) ? run(pet) : new StatusConflictError(pet.status);
+      return from.includes(pet.status) ? run(pet) : new StatusConflictError(pet.status);
     });
     if (outcome instanceof StatusConflictError) throw outcome;
     return outcome;

@@ -1,5 +1,6 @@
 import type { CreatedPet } from '../../application/animal-store.js';
 import type { Claim, NothingElse, PetRepository } from '../../application/ports/pet-repository.js';
+import type { Complete } from '../../application/ports/store.js';
 import { IdempotencyKeyReusedError, UnavailableError } from '../../domain/errors.js';
 import { INT64_MAX } from '../../domain/int64.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
@@ -21,7 +22,7 @@ import type { SqliteConnection } from './sqlite-connection.js';
 const SWEEP_DELAY = 60n * 60n * 1000n;
 
 /** Animals in an SQLite file. What is acknowledged is on the disk, and several processes may share the file. */
-export function sqlitePets(connection: SqliteConnection): PetRepository {
+export function sqlitePets(connection: SqliteConnection): Complete<PetRepository> {
   const sql = {
     insert: connection.prepare(INSERT_PET),
     lastId: connection.prepare<readonly [bigint]>(LAST_ID),
@@ -76,13 +77,11 @@ export function sqlitePets(connection: SqliteConnection): PetRepository {
   }
 
   return {
-    async add(pet, { claim, now = new Date(), signal } = {}) {
-      // Copied now: the caller may change its objects while the write is queued.
-      const copy = { ...pet };
-      const once = claim && { ...claim, keepUntil: new Date(claim.keepUntil) };
-      const time = BigInt(now.getTime());
-      const outcome = await connection.write('adding an animal', { signal }, () =>
-        once === undefined ? { pet: insert(copy), replayed: false } : addOnce(copy, once, time),
+    add: (pet, call = {}) => connection.write('adding an animal', call, () => insert(pet)),
+
+    async addOnce(pet, claim, now, call = {}) {
+      const outcome = await connection.write('adding an animal', call, () =>
+        addOnce(pet, claim, BigInt(now)),
       );
       if (outcome instanceof IdempotencyKeyReusedError) throw outcome;
       return outcome;

@@ -3,7 +3,7 @@ import type { Call } from '../animal-store.js';
 /**
  * Driven port: where managed API keys are stored, as hashes only. Every adapter passes `apiKeyRepositoryContract`.
  *
- * Copies, overlapping calls, failures and aborts are as in `PetRepository`. The next read of every process on
+ * Arguments, overlapping calls, failures and aborts are as in `PetRepository`. The next read of every process on
  * the same store sees an acknowledged change.
  */
 export interface ApiKeyRepository {
@@ -17,14 +17,14 @@ export interface ApiKeyRepository {
   list(call?: Call): Promise<readonly ApiKeyRecord[]>;
 
   /**
-   * Ends a key at an instant, which may be in the future or before 1970. Of several calls the earliest instant counts, so a retry
+   * Ends a key at a time, which may be in the future or before 1970. Of several calls the earliest time counts, so a retry
    * is safe. Resolves to the key as it is now, or to `undefined` when no key has this id.
    */
-  revoke(id: string, at: Date, call?: Call): Promise<ApiKeyRecord | undefined>;
+  revoke(id: string, at: number, call?: Call): Promise<ApiKeyRecord | undefined>;
 }
 
 /**
- * A managed API key as it is stored: everything but the key itself. Times are exact to the millisecond. Its texts hold
+ * A managed API key as it is stored: everything but the key itself. Times are whole milliseconds since 1970. Its texts hold
  * neither U+0000 nor lone surrogates.
  */
 export interface ApiKeyRecord {
@@ -37,16 +37,16 @@ export interface ApiKeyRecord {
   /** What the key may do. Scopes that this version does not know are kept, and grant nothing. */
   readonly scopes: readonly string[];
   /** When the key was issued. */
-  readonly createdAt: Date;
+  readonly createdAt: number;
   /** The key is valid strictly before this instant. Omitted: it does not expire. */
-  readonly expiresAt?: Date | undefined;
+  readonly expiresAt?: number | undefined;
   /**
    * The key is revoked from this instant on: before 1970 if it was revoked at once (`ManagedApiKeys` shows the real time).
    * Omitted: it is not revoked.
    */
-  readonly revokedAt?: Date | undefined;
+  readonly revokedAt?: number | undefined;
 }
 
 /** Compares two keys by the order of `list`. */
 export const byAge = (one: ApiKeyRecord, other: ApiKeyRecord): number =>
-  one.createdAt.getTime() - other.createdAt.getTime() || (one.id < other.id ? -1 : 1);
+  one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1);

@@ -1,7 +1,7 @@
 import type { Call } from '../animal-store.js';
 
 /** Every scope, in the order in which they are listed. */
-export const SCOPES = ['pets:read', 'pets:write', 'pets:delete'] as const;
+export const SCOPES = Object.freeze(['pets:read', 'pets:write', 'pets:delete'] as const);
 
 /** What a key may allow: `pets:read` to list and get animals, `pets:write` to add and change them, `pets:delete` to remove them. */
 export type Scope = (typeof SCOPES)[number];

@@ -6,7 +6,7 @@ import type { Claim } from './pet-repository.js';
  * Driven port: what moving a whole catalogue needs beyond the other ports. Animals keep their ids, and live claims move
  * too. Every adapter passes `catalogueTransferContract`.
  *
- * Copies, overlapping calls, failures and aborts are as in `PetRepository`. A batch is not a transaction: when a write
+ * Arguments, overlapping calls, failures and aborts are as in `PetRepository`. A batch is not a transaction: when a write
  * rejects, any part of the batch may have been stored. Writing it again is safe.
  */
 export interface CatalogueTransfer {
@@ -45,7 +45,7 @@ export interface CatalogueTransfer {
     range: {
       readonly after?: Pick<Claim, 'scope' | 'key'> | undefined;
       readonly limit: number;
-      readonly now: Date;
+      readonly now: number;
     },
     call?: Call,
   ): Promise<readonly PetClaim[]>;

@@ -8,11 +8,11 @@ export interface Clock {
 export const systemClock: Clock = { now: () => new Date() };
 
 /**
- * The time of a clock.
+ * The time of a clock, in milliseconds since 1970.
  * @throws {TypeError} it is an invalid date, which is neither before nor after any other: nothing would expire.
  */
-export function timeOf(clock: Clock): Date {
-  const now = clock.now();
-  if (Number.isNaN(now.getTime())) throw new TypeError('The clock returned an invalid date.');
+export function timeOf(clock: Clock): number {
+  const now = clock.now().getTime();
+  if (Number.isNaN(now)) throw new TypeError('The clock returned an invalid date.');
   return now;
 }

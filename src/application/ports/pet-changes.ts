@@ -7,7 +7,7 @@ import type { Call } from '../animal-store.js';
  * passes `petChangesContract`.
  *
  * Each call is one atomic step, in one process and across processes. It is on the disk (or acknowledged by a majority)
- * when it resolves, and every later read sees it. Copies, overlapping calls, failures and aborts are as in
+ * when it resolves, and every later read sees it. Arguments, overlapping calls, failures and aborts are as in
  * `PetRepository`. A call whose outcome is unknown rejects with `UnavailableError`: it must not take effect twice.
  */
 export interface PetChanges {

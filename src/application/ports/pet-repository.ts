@@ -9,7 +9,7 @@ export const ADDS_AT_ONCE = 64;
  * Driven port: where animals are stored. Every adapter passes `petRepositoryContract`.
  *
  * For all operations:
- * - Results are frozen or fresh copies: changing an argument or a result never changes the store.
+ * - Arguments never change after the call, so a store may keep them. Animals in results are frozen.
  * - Calls may overlap, in one process and, if the store can be shared, in several. `import` starts 64 adds at once.
  * - They reject with `UnavailableError` when the store cannot be reached, cannot write or is closed. Its `cause` is the
  *   technology's own error, which never gets out itself.
@@ -20,29 +20,27 @@ export interface PetRepository {
    * Stores the animal under a new id: positive, never assigned before (even to an animal that is gone), and greater than
    * every id that this repository returned before. Two repositories on one store may assign from separate ranges.
    * Durable stores resolve after the commit is on disk (or acknowledged by a majority). Every later read sees the animal.
+   */
+  add(pet: UnsavedPet, call?: Call): Promise<Pet>;
+
+  /**
+   * As `add`, but stores the animal at most once for the `scope` and `key` of the claim, even by simultaneous calls and
+   * across processes. Without it the store keeps no claims, and creates with an idempotency key are refused.
    *
-   * With a claim the animal is stored at most once for its `scope` and `key`, even by simultaneous calls and across
-   * processes. The first call stores animal and claim in one step. Until `keepUntil`, a later call with the same
+   * The first call stores animal and claim in one step. Until `keepUntil`, compared with `now`, a later call with the same
    * fingerprint resolves to the animal as it was created, `replayed: true`, and stores nothing. Equal fingerprints mean
    * equal animals, so a claim needs only the id: the replay is `savedPet(id, pet)`, whatever became of the stored animal.
    * @throws {IdempotencyKeyReusedError} the claim was made with another fingerprint. Nothing is stored.
    * @throws {IdempotencyConflictError} another call with the claim is still in progress. Nothing is stored.
    */
-  add(pet: UnsavedPet, options?: AddOptions): Promise<CreatedPet>;
+  readonly addOnce?:
+    ((pet: UnsavedPet, claim: Claim, now: number, call?: Call) => Promise<CreatedPet>) | undefined;
 
   /** Resolves to `undefined`, never rejects, when no animal has this id, which is an int64. */
   findById(id: bigint, call?: Call): Promise<Pet | undefined>;
 
   /** Returns the first `limit` animals with an id greater than `after`, in ascending order of id. */
   list(range: PetRange, call?: Call): Promise<readonly Pet[]>;
-}
-
-/** Options of `add`. */
-export interface AddOptions extends Call {
-  /** Store the animal at most once. Without it, every call stores an animal. */
-  readonly claim?: Claim | undefined;
-  /** The current time, by which earlier claims have lapsed or not. Default: the machine's clock. */
-  readonly now?: Date | undefined;
 }
 
 /** What a store keeps of an idempotency key. Its texts hold neither U+0000 nor lone surrogates. */
@@ -53,8 +51,8 @@ export interface Claim {
   readonly key: string;
   /** Equal for equal animals, different for different ones. */
   readonly fingerprint: string;
-  /** From this instant on, exact to the millisecond, the claim counts as never made, even if it is still stored. */
-  readonly keepUntil: Date;
+  /** From this time on the claim counts as never made, even if it is still stored. In milliseconds since 1970. */
+  readonly keepUntil: number;
 }
 
 /** A text that is different for every pair of scope and key. */

@@ -30,8 +30,13 @@ export interface Store {
   [Symbol.asyncDispose]?(): Promise<void>;
 }
 
-/** A store with every port. */
-export type CompleteStore = { readonly [Part in keyof Store]-?: NonNullable<Store[Part]> };
+/** A store with every port, which keeps claims. */
+export type CompleteStore = Complete<Omit<Store, 'pets'>> & {
+  readonly pets: Complete<PetRepository>;
+};
+
+/** With every optional member. */
+export type Complete<Whole> = { readonly [Part in keyof Whole]-?: NonNullable<Whole[Part]> };
 
 /** Opens the stores of one technology. `STORE_URL` chooses the factory by its scheme. */
 export interface StoreFactory {

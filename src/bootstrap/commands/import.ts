@@ -132,6 +132,8 @@ async function importFile(
       throw new cli.UsageError(
         '--keep-ids needs an empty store that can keep ids. Nothing was written.',
       );
+    if (once && !pets.addOnce)
+      throw new cli.UsageError('--once needs a store that keeps claims. Nothing was written.');
     // A copy: the second pass updates the hash, too.
     const source = once && `import:${hash.copy().digest('hex').slice(0, 32)}`;
     const store = keepIds && transfer ? keepPets(transfer) : addPets(pets, { source, clock });

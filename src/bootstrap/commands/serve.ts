@@ -47,6 +47,8 @@ export async function serve(io: HostProcess, adapters: readonly Adapter[] = []):
       const short = staticKeys.filter((key) => key.length < 16).length;
       if (short > 0)
         logger.warn(`static API keys of fewer than 16 characters can be guessed: ${short} set`);
+      if (!(await container.getAsync(TOKENS.petRepository)).addOnce)
+        logger.warn('the store keeps no idempotency keys: requests with one get 400');
       const open = async () => {
         admin = await openAdminPort?.();
         await ensureKey(container, service, io, signal);

@@ -174,11 +174,15 @@ function instrument(container: Container): Registry {
         remove: (...given) => timed('remove', () => changes.remove(...given)),
       },
   );
-  decorate(TOKENS.petRepository, (pets): PetRepository => ({
-    add: (...given) => timed('add', () => pets.add(...given)),
-    findById: (...given) => timed('findById', () => pets.findById(...given)),
-    list: (...given) => timed('list', () => pets.list(...given)),
-  }));
+  decorate(TOKENS.petRepository, (pets): PetRepository => {
+    const addOnce = pets.addOnce?.bind(pets);
+    return {
+      add: (...given) => timed('add', () => pets.add(...given)),
+      addOnce: addOnce && ((...given) => timed('add', () => addOnce(...given))),
+      findById: (...given) => timed('findById', () => pets.findById(...given)),
+      list: (...given) => timed('list', () => pets.list(...given)),
+    };
+  });
   return registry;
 }
 

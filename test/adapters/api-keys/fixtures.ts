@@ -108,7 +108,7 @@ export async function authenticatorSubject(): Promise<AuthenticatorSubject> {
         name: 'altered',
         hash: alter(hash),
         scopes: SCOPES,
-        createdAt: clock.now(),
+        createdAt: clock.now().getTime(),
       });
       return key;
     },

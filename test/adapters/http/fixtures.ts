@@ -126,9 +126,12 @@ export class HeldPetRepository implements PetRepository {
     clearTimeout(late);
   }
 
-  add(_pet: unknown, call?: Call): Promise<CreatedPet> {
-    const pet: Pet = { id: 1n, name: 'Rex', categoryId: 1n, status: 'available' };
-    return this.#hold(call, { pet, replayed: false });
+  add(_pet: unknown, call?: Call): Promise<Pet> {
+    return this.#hold(call, { id: 1n, name: 'Rex', categoryId: 1n, status: 'available' });
+  }
+
+  async addOnce(pet: unknown, _claim: unknown, _now: number, call?: Call): Promise<CreatedPet> {
+    return { pet: await this.add(pet, call), replayed: false };
   }
 
   findById(_id: bigint, call?: Call): Promise<Pet | undefined> {
@@ -138,10 +141,6 @@ export class HeldPetRepository implements PetRepository {
   list(_range: unknown, call?: Call): Promise<readonly Pet[]> {
     return this.#hold(call, []);
   }
-
-  async check(): Promise<void> {}
-
-  async close(): Promise<void> {}
 
   async #hold<T>(call: Call | undefined, result: T): Promise<T> {
     call?.signal?.throwIfAborted();

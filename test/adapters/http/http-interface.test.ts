@@ -6,6 +6,7 @@ import type {
   HttpSettings,
 } from '../../../src/adapters/http/index.js';
 import { DEFAULT_HTTP_SETTINGS, Readiness } from '../../../src/adapters/http/index.js';
+import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { AdmissionControl } from '../../../src/adapters/http/node/index.js';
 import { OPERATIONS } from '../../../src/adapters/http/operations.js';
 import type { Authenticator, Principal } from '../../../src/application/ports/authenticator.js';
@@ -32,6 +33,36 @@ const faultOf = async (options: Partial<HttpInterfaceOptions>, path = '/v1/pets'
   (await httpInterface(options).handle(requestWith(KEY, { path }))).fault;
 
 describe('HttpInterface', () => {
+  describe('on a store that keeps no idempotency keys', () => {
+    const pets = { ...openMemoryStore().pets, addOnce: undefined };
+
+    it('refuses one with 400 and says so, stores nothing, and creates without one', async () => {
+      const http = httpInterface({ pets });
+      const headers: Record<string, string> = { ...KEY, 'idempotency-key': 'k' };
+      const refused = await http.handle(createWith(REX, { header: (name) => headers[name] }));
+      expect(outcome(refused)).to.equal('400 invalid_parameter');
+      expect(refused.body).to.include('the store keeps no idempotency keys');
+      expect(await pets.list({ limit: 1 })).to.deep.equal([]);
+      expect(outcome(await http.handle(createWith(REX)))).to.match(/^201/);
+    });
+
+    it('has neither the header nor its errors in the document and on the docs page', async () => {
+      const http = httpInterface({ pets, docs: [] });
+      const read = async (path: string) => (await http.handle(requestWith({}, { path }))).body;
+      expect(await read('/docs')).to.not.match(/name="Idempotency-Key"|Idempotency-Replayed/);
+      const { paths } = JSON.parse(await read('/openapi.json')) as {
+        paths: { '/pets': { post: { parameters?: unknown[]; responses: object } } };
+      };
+      const { parameters = [], responses } = paths['/pets'].post;
+      expect(parameters).to.deep.equal([]);
+      expect(JSON.stringify(responses)).to.not.include('Replayed');
+      expect(Object.keys(responses))
+        .to.include('400')
+        .and.not.include('409')
+        .and.not.include('422');
+    });
+  });
+
   describe('settings', () => {
     it('have their defaults where they are undefined', () => {
       const given = Object.fromEntries(

@@ -23,9 +23,10 @@ describeStore('The commands of a MongoDB store', ({ onStore, throughProxy }) => 
       expect(proxy.commands.filter((command) => WRITES.includes(nameOf(command)))).to.have.length(
         21,
       );
-      for (const claim of [claimOn('t'), claimOn('t')]) await store.pets.add(rex, { claim });
+      for (const claim of [claimOn('t'), claimOn('t')])
+        await store.pets.addOnce(rex, claim, Date.now());
       await store.apiKeys.add(apiKey);
-      await store.apiKeys.revoke('k', new Date());
+      await store.apiKeys.revoke('k', Date.now());
       await store.transfer.reserveIds(100n);
       await store.transfer.writePets(pets);
       await store.transfer.writeClaims([{ ...claimOn('t'), petId: 5n }]);
@@ -48,7 +49,7 @@ describeStore('The commands of a MongoDB store', ({ onStore, throughProxy }) => 
   const reading =
     'read what a majority has, from the primary, in bounded time, and only fields of an animal';
   throughProxy(reading, {}, async ({ store, proxy }) => {
-    const { pet } = await store.pets.add(rex);
+    const pet = await store.pets.add(rex);
     proxy.commands.length = 0;
     await store.pets.findById(pet.id);
     await store.pets.list({ limit: 21 });
@@ -56,7 +57,7 @@ describeStore('The commands of a MongoDB store', ({ onStore, throughProxy }) => 
     await store.check();
     await store.apiKeys.findById('k');
     await store.apiKeys.list();
-    await store.transfer.readClaims({ limit: 5, now: new Date() });
+    await store.transfer.readClaims({ limit: 5, now: Date.now() });
     const reads = named(proxy.commands, 'find');
     expect(reads).to.have.length(8);
     for (const read of reads) {
@@ -81,17 +82,21 @@ describeStore('The commands of a MongoDB store', ({ onStore, throughProxy }) => 
 
   onStore('contain whatever a caller gives as a value, never as an operator', async ({ store }) => {
     const { pets: repository, apiKeys } = store;
-    const { pet } = await repository.add(rex);
+    const pet = await repository.add(rex);
     await apiKeys.add(apiKey);
     const operator: never = { $ne: null } as never;
     expect(await repository.list({ limit: 5, status: operator })).to.deep.equal([]);
     expect(await repository.findById(operator)).to.equal(undefined);
     expect(await apiKeys.findById(operator)).to.equal(undefined);
-    expect(await apiKeys.revoke(operator, new Date())).to.equal(undefined);
+    expect(await apiKeys.revoke(operator, Date.now())).to.equal(undefined);
     for (const key of ['{"$ne":null}', '$where', '{$gt:1}']) {
       const claim = claimOn(key, { scope: '$where' });
-      expect((await repository.add({ ...rex, name: key }, { claim })).replayed).to.equal(false);
-      expect((await repository.add({ ...rex, name: key }, { claim })).replayed).to.equal(true);
+      expect(
+        (await repository.addOnce({ ...rex, name: key }, claim, Date.now())).replayed,
+      ).to.equal(false);
+      expect(
+        (await repository.addOnce({ ...rex, name: key }, claim, Date.now())).replayed,
+      ).to.equal(true);
     }
     expect(await repository.findById(pet.id)).to.deep.equal(pet);
   });

@@ -3,7 +3,7 @@ import type { CompleteStore } from '../../../src/application/ports/store.js';
 import { claimOn, describeStore, rex, unavailable } from './mongo-store-tests.js';
 
 const idsOf = async ({ pets }: CompleteStore, count: number): Promise<bigint[]> =>
-  (await Promise.all(Array.from({ length: count }, () => pets.add(rex)))).map(({ pet }) => pet.id);
+  (await Promise.all(Array.from({ length: count }, () => pets.add(rex)))).map(({ id }) => id);
 
 const another = (_id: bigint) => ({ _id, name: 'Another', categoryId: 1n, status: 'sold' });
 
@@ -38,13 +38,15 @@ describeStore('The ids of a MongoDB store', ({ onStore, throughProxy }) => {
     const taken = Array.from({ length: 300 }, (_, index) => another(first + 1n + BigInt(index)));
     await collection('pets').insertMany(taken);
     const [claimed, others] = await Promise.all([
-      store.pets.add(rex, { claim: claimOn('t') }),
+      store.pets.addOnce(rex, claimOn('t'), Date.now()),
       idsOf(store, 20),
     ]);
     const added = [...others, claimed.pet.id];
     expect(added.every((id) => id > first + 300n)).to.equal(true);
     expect(new Set(added).size).to.equal(21);
-    expect((await store.pets.add(rex, { claim: claimOn('t') })).pet).to.deep.equal(claimed.pet);
+    expect((await store.pets.addOnce(rex, claimOn('t'), Date.now())).pet).to.deep.equal(
+      claimed.pet,
+    );
     expect(await collection('pets').countDocuments({ name: 'Another' })).to.equal(300);
   });
 
@@ -67,17 +69,17 @@ describeStore('The ids of a MongoDB store', ({ onStore, throughProxy }) => {
     'stay those of a claim whose create was interrupted, unless another animal has taken them meanwhile',
     {},
     async ({ store: { pets }, collection, proxy }) => {
-      const made = await pets.add(rex, { claim: claimOn('t') });
+      const made = await pets.addOnce(rex, claimOn('t'), Date.now());
       // As if the process had ended between the two writes.
       await collection('pets').deleteMany({});
-      expect(await pets.add(rex, { claim: claimOn('t') })).to.deep.equal({
+      expect(await pets.addOnce(rex, claimOn('t'), Date.now())).to.deep.equal({
         ...made,
         replayed: true,
       });
       expect(await pets.list({ limit: 5 })).to.deep.equal([made.pet]);
       // Or somebody had changed the animal.
       await collection('pets').updateOne({}, { $set: { status: 'sold' } });
-      expect(await pets.add(rex, { claim: claimOn('t') })).to.deep.equal({
+      expect(await pets.addOnce(rex, claimOn('t'), Date.now())).to.deep.equal({
         ...made,
         replayed: true,
       });
@@ -92,9 +94,9 @@ describeStore('The ids of a MongoDB store', ({ onStore, throughProxy }) => {
         holding.resolve();
         return stored.promise;
       };
-      const late = pets.add(rex, { claim: claimOn('t') });
+      const late = pets.addOnce(rex, claimOn('t'), Date.now());
       await holding.promise;
-      const replay = await pets.add(rex, { claim: claimOn('t') });
+      const replay = await pets.addOnce(rex, claimOn('t'), Date.now());
       stored.resolve();
       expect(await late).to.deep.equal(replay);
       expect(await collection('pets').countDocuments()).to.equal(2);
@@ -103,7 +105,7 @@ describeStore('The ids of a MongoDB store', ({ onStore, throughProxy }) => {
       expect(replay.pet.id > made.pet.id).to.equal(true);
       expect(await pets.findById(replay.pet.id)).to.deep.equal(replay.pet);
       expect(await collection('claims').countDocuments()).to.equal(1);
-      expect(await pets.add(rex, { claim: claimOn('t') })).to.deep.equal(replay);
+      expect(await pets.addOnce(rex, claimOn('t'), Date.now())).to.deep.equal(replay);
     },
   );
 

@@ -22,11 +22,10 @@ const USES: Readonly<Record<string, (store: CompleteStore) => Promise<unknown>>>
     pets.list({ after: 1500n, limit: 21, status: 'pending' }),
   'an animal': ({ pets }) => pets.findById(1234n),
   'a block of ids, which looks for the greatest': ({ pets }) => pets.add(rex),
-  'a claim that was made before': ({ pets }) => pets.add(rex, { claim: claimOn('t1') }),
-  'a claim that lapsed': ({ pets }) =>
-    pets.add(rex, { claim: claimOn('t2'), now: new Date('2100-01-01') }),
+  'a claim that was made before': ({ pets }) => pets.addOnce(rex, claimOn('t1'), Date.now()),
+  'a claim that lapsed': ({ pets }) => pets.addOnce(rex, claimOn('t2'), Date.UTC(2100, 0)),
   'a key': ({ apiKeys }) => apiKeys.findById('k5'),
-  'a key to revoke': ({ apiKeys }) => apiKeys.revoke('k5', new Date()),
+  'a key to revoke': ({ apiKeys }) => apiKeys.revoke('k5', Date.now()),
 };
 
 /** What the server says that it did: not what it would do, so plans that it remembers count, too. */
@@ -73,7 +72,7 @@ describeOnMongo('The query plans of a MongoDB store', (server) => {
       await db().collection<AnyDocument>('pets').insertMany(removed);
       for (let number = 1; number <= OTHERS; number += 1) {
         await apiKeys.add({ ...apiKey, id: `k${number}` });
-        await pets.add(rex, { claim: claimOn(`t${number}`) });
+        await pets.addOnce(rex, claimOn(`t${number}`), Date.now());
       }
     });
   });

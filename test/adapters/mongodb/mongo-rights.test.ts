@@ -39,13 +39,13 @@ const SOURCE_OF_COPY = namesIn(/a user with [^.:]* is enough/);
 /** What the service does with a store, each once. */
 async function useStore(store: CompleteStore): Promise<void> {
   const { pets, apiKeys, transfer } = store;
-  const now = new Date();
+  const now = Date.now();
   await store.check();
-  const { pet } = await pets.add(rex);
-  for (const claim of [claimOn('t'), claimOn('t')]) await pets.add(rex, { claim });
-  const lapsing = claimOn('lapsing', { keepUntil: new Date(now.getTime() + 1) });
-  await pets.add(rex, { claim: lapsing, now });
-  await pets.add(rex, { claim: lapsing, now: lapsing.keepUntil });
+  const pet = await pets.add(rex);
+  for (const claim of [claimOn('t'), claimOn('t')]) await pets.addOnce(rex, claim, Date.now());
+  const lapsing = claimOn('lapsing', { keepUntil: now + 1 });
+  await pets.addOnce(rex, lapsing, now);
+  await pets.addOnce(rex, lapsing, lapsing.keepUntil);
   await pets.findById(pet.id);
   await apiKeys.add(apiKey);
   await apiKeys.findById('k');
@@ -64,7 +64,7 @@ async function copyFrom({
 }: Pick<CompleteStore, 'pets' | 'apiKeys' | 'transfer'>): Promise<void> {
   await transfer.survey();
   await pets.list({ limit: 20 });
-  await transfer.readClaims({ limit: 20, now: new Date() });
+  await transfer.readClaims({ limit: 20, now: Date.now() });
   await apiKeys.list();
 }
 

@@ -19,7 +19,7 @@ other.exec('BEGIN IMMEDIATE');
 const added = pets.add(rex);
 await delay(20);
 other.exec('ROLLBACK');
-assert.equal((await added).pet.id, 1n, 'an add must wait for the lock of another connection');
+assert.equal((await added).id, 1n, 'an add must wait for the lock of another connection');
 
 other.exec('ALTER TABLE pets RENAME TO animals');
 const error = await rejectsWithCode(pets.add(rex), 'service_unavailable', 'without its table');

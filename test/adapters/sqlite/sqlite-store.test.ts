@@ -56,7 +56,7 @@ describe('an SQLite store', () => {
       const added = Array.from({ length: first }, () => pets.add(rex));
       await new Promise(setImmediate);
       const all = await Promise.all([...added, pets.add(rex)]);
-      expect(new Set(all.map(({ pet }) => pet.id)).size).to.equal(first + 1);
+      expect(new Set(all.map(({ id }) => id)).size).to.equal(first + 1);
       expect((await commitsInLog(file)) - before).to.equal(commits);
     });
   }
@@ -118,7 +118,7 @@ describe('an SQLite store', () => {
   })) {
     it(`plans no statement by statistics that a tool made ${when}`, async () => {
       const first = await testStore();
-      await first.pets.add(rex, claimOn('t'));
+      await first.pets.addOnce(rex, ...claimOn('t'));
       const { file } = first;
       const { store, calls } = await observed('prepare', file);
       await store.close();
@@ -142,23 +142,23 @@ describe('an SQLite store', () => {
   it('sweeps lapsed claims, a few with each new one, and no live one', async () => {
     const { pets, connection } = await testStore();
     const hour = 3_600_000;
-    for (let key = 0; key < 10; key += 1) await pets.add(rex, claimOn(`old ${key}`));
-    await pets.add(rex, claimOn('live', { keepUntil: new Date(50 * hour) }));
+    for (let key = 0; key < 10; key += 1) await pets.addOnce(rex, ...claimOn(`old ${key}`));
+    await pets.addOnce(rex, ...claimOn('live', { keepUntil: 50 * hour }));
     const count = connection.prepare("SELECT count(*) AS count FROM claims WHERE key LIKE 'old%'");
-    const now = new Date(20 * hour);
+    const now = 20 * hour;
     const counts = [count.get()?.['count']];
     for (let key = 0; key < 6; key += 1) {
-      await pets.add(rex, claimOn(`new ${key}`, { now, keepUntil: new Date(50 * hour) }));
+      await pets.addOnce(rex, ...claimOn(`new ${key}`, { now, keepUntil: 50 * hour }));
       counts.push(count.get()?.['count']);
     }
     expect(counts).to.deep.equal([10, 8, 6, 4, 2, 0, 0]);
-    expect((await pets.add(rex, claimOn('live', { now }))).replayed).to.equal(true);
+    expect((await pets.addOnce(rex, ...claimOn('live', { now }))).replayed).to.equal(true);
   });
 
   it('keeps a claim through a call whose clock is ahead by less than an hour', async () => {
     const { pets } = await testStore();
-    await pets.add(rex, claimOn('t'));
-    await pets.add(rex, claimOn('ahead', { now: new Date(3_000_000) }));
-    expect((await pets.add(rex, claimOn('t'))).replayed).to.equal(true);
+    await pets.addOnce(rex, ...claimOn('t'));
+    await pets.addOnce(rex, ...claimOn('ahead', { now: 3_000_000 }));
+    expect((await pets.addOnce(rex, ...claimOn('t'))).replayed).to.equal(true);
   });
 });

@@ -7,10 +7,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { StoreFileError } from '../../../src/adapters/sqlite/store-file.js';
-import type { AddOptions, Claim } from '../../../src/application/ports/pet-repository.js';
+import type { Claim } from '../../../src/application/ports/pet-repository.js';
 import type { CompleteStore, OpenOptions } from '../../../src/application/ports/store.js';
 import type { UnsavedPet } from '../../../src/domain/pet.js';
 import { rejectionOf as rejection } from '../../contract/rejection.js';
+import type { Claiming } from '../../contract/samples.js';
 import { removeFolders, temporaryFolder } from '../../temporary-folder.js';
 import { unavailable } from '../unavailable.js';
 
@@ -178,14 +179,14 @@ export async function testStore(file = testFile().file, options?: OpenOptions): 
 
 export const rex: UnsavedPet = Object.freeze({ name: 'Rex', categoryId: 7n, status: 'available' });
 
-/** Options of an add with this idempotency key, at second 1,000 unless `now` says otherwise. */
+/** A claim of this idempotency key, at second 1,000 unless `now` says otherwise. */
 export const claimOn = (
   key: string,
-  { now = new Date(1_000_000), ...claim }: Partial<Claim> & { now?: Date } = {},
-): AddOptions => ({
-  claim: { scope: 'an API key', key, fingerprint: 'rex', keepUntil: new Date(2_000_000), ...claim },
+  { now = 1_000_000, ...claim }: Partial<Claim> & { now?: number } = {},
+): Claiming => [
+  { scope: 'an API key', key, fingerprint: 'rex', keepUntil: 2_000_000, ...claim },
   now,
-});
+];
 
 /** Checks that a call is refused in one line that matches `problem`. */
 export async function expectStoreFileError(

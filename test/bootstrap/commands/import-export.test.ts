@@ -102,9 +102,9 @@ describe('import and export', () => {
       expect(await store.pets.list({ limit: 99 })).to.deep.equal(HARD);
       await shell(`export ${path(`second.${ending}`)}`);
       expect(readFileSync(path(`second.${ending}`)).equals(readFileSync(first))).to.equal(true);
-      expect(
-        (await store.pets.add({ name: 'New', categoryId: 1n, status: 'sold' })).pet.id,
-      ).to.equal(50n);
+      expect((await store.pets.add({ name: 'New', categoryId: 1n, status: 'sold' })).id).to.equal(
+        50n,
+      );
     });
   }
 
@@ -403,11 +403,19 @@ describe('import and export', () => {
       expect(await names()).to.deep.equal(['A', 'A', 'A', 'A', 'B']);
       await imported(`${content}B,1,sold\n`);
       expect(await names()).to.have.length(8);
-      const claims = await store.transfer.readClaims({ limit: 9, now: new Date(0) });
-      const days = claims.map(({ keepUntil }) =>
-        Math.round((keepUntil.getTime() - Date.now()) / 86_400_000),
-      );
+      const claims = await store.transfer.readClaims({ limit: 9, now: 0 });
+      const days = claims.map(({ keepUntil }) => Math.round((keepUntil - Date.now()) / 86_400_000));
       expect(new Set(days)).to.deep.equal(new Set([365]));
+    });
+
+    it('refuses --once on a store that keeps no claims, and stores nothing', async () => {
+      const keyless = { addOnce: undefined };
+      const { code, err } = await imported(`${HEADER}A,1,sold\n`, ' --once', 'a.csv', keyless);
+      expect({ code, err }).to.deep.equal({
+        code: 2,
+        err: '--once needs a store that keeps claims. Nothing was written.\n',
+      });
+      expect(await names()).to.deep.equal([]);
     });
 
     it('refuses with --once what was imported with another --map', async () => {
@@ -473,7 +481,7 @@ describe('import and export', () => {
         `:3: The animal is not valid: id must be an integer from ${MAX_GIVEN_ID + 1n}, after the one before, to`,
       );
       await imported(highest, ' --keep-ids');
-      expect((await store.pets.add(FULL_PET)).pet.id).to.equal(MAX_GIVEN_ID + 1n);
+      expect((await store.pets.add(FULL_PET)).id).to.equal(MAX_GIVEN_ID + 1n);
     });
 
     it('adds no more than 64 animals at once, in the order of the file', async () => {
@@ -497,11 +505,11 @@ describe('import and export', () => {
       it(`continues with --once where an unavailable store stopped it, after ${stored} animals`, async () => {
         let calls = 0;
         // Within a batch, animals after the one that fails are stored.
-        const add: PetRepository['add'] = (...given) =>
+        const addOnce: CompleteStore['pets']['addOnce'] = (...given) =>
           (calls += 1) === stored + 1
             ? Promise.reject(new UnavailableError('adding', { cause: new Error('disk is full') }))
-            : store.pets.add(...given);
-        const { code, out, err } = await imported(LONG_FILE, ' --once', 'a.csv', { add });
+            : store.pets.addOnce(...given);
+        const { code, out, err } = await imported(LONG_FILE, ' --once', 'a.csv', { addOnce });
         expect({ code, out }).to.deep.equal({ code: 1, out: '' });
         expect(err).to.match(line);
         expect(err).to.include(
@@ -638,7 +646,7 @@ describe('import and export', () => {
       const adding = Array.from({ length: 1500 }, (_, index) =>
         service.pets.add({ name: `Pet ${index}`, categoryId: 7n, status: 'available' }),
       );
-      const added = (await Promise.all(adding)).map(({ pet }) => pet);
+      const added = await Promise.all(adding);
       const changing = ({ decorate }: Wiring) =>
         decorate(TOKENS.petRepository, (inner) =>
           changed(inner, {

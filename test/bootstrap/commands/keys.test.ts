@@ -140,7 +140,7 @@ describe('The commands for keys', () => {
         name: 'a\u001b[2J\nb\u202e',
         hash: '',
         scopes: ['\u0007'],
-        createdAt: now,
+        createdAt: now.getTime(),
       };
       await apiKeys.add(record);
       const [, line] = (await keys('list')).out.split('\n');

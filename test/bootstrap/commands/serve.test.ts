@@ -169,7 +169,7 @@ describe('serve', () => {
   it('starts while its store is away: alive, not ready, no key issued, the cause logged once', async () => {
     const cause = new Error('connect ECONNREFUSED', { cause: new Error('connect ECONNREFUSED') });
     const away = () => Promise.reject(new UnavailableError('reaching the store', { cause }));
-    const pets = { add: away, findById: away, list: away, revoke: away };
+    const pets = { add: away, addOnce: away, findById: away, list: away, revoke: away };
     const shelf = factory('shelf', async (_, options): Promise<Store> => {
       options?.onNotice?.('not prepared yet: connect ECONNREFUSED', 'warn');
       options?.onNotice?.('made an index', 'info');
@@ -199,6 +199,16 @@ describe('serve', () => {
     const [warning] = serving.io.messages;
     expect(warning).to.equal('static API keys of fewer than 16 characters can be guessed: 2 set');
     expect(serving.io.err).to.not.include('letters').and.not.include('short');
+  });
+
+  it('warns of a store that keeps no idempotency keys, also where requests are measured', async () => {
+    const { pets } = openMemoryStore();
+    const keyless = new Shelf({ pets: { ...pets, addOnce: undefined } });
+    const serving = serve({ API_KEYS: KEY, STORE_URL: 'shelf:', ADMIN_PORT: '0' }, keyless.module);
+    await serving.ready();
+    expect(serving.io.messages[0]).to.equal(
+      'the store keeps no idempotency keys: requests with one get 400',
+    );
   });
 
   it('warns of variables that look like settings, and without their values', async () => {

@@ -121,6 +121,9 @@ const keyed = (fields: { scope?: string; key?: string } = {}) => ({
   idempotencyKey: { scope: 'a-scope', key: 'a-key', ...fields },
 });
 
+const keepsNoKeys = ({ animalStore }: AnimalStoreSubject): string | undefined =>
+  animalStore.keepsIdempotencyKeys === false ? 'the store keeps no claims' : undefined;
+
 const needsOwnScope = ({ scopeOfCaller }: AnimalStoreSubject): string | undefined =>
   scopeOfCaller ? "the caller's identity is the scope" : undefined;
 
@@ -208,6 +211,10 @@ const SCOPES = promises({
 
 /** What creating promises, and retrying a create. */
 export const creatingCases = [
-  ...casesOf(promises(EXACT, CREATING, RETRYING)),
-  ...casesOf(SCOPES, needsOwnScope),
+  ...casesOf(promises(EXACT, CREATING)),
+  ...casesOf(RETRYING, keepsNoKeys),
+  ...casesOf(
+    SCOPES,
+    (subject: AnimalStoreSubject) => keepsNoKeys(subject) ?? needsOwnScope(subject),
+  ),
 ];

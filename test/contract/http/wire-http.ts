@@ -135,7 +135,7 @@ export function ailingStore(
     return new Promise(() => {});
   };
   return {
-    pets: { add: fails, findById: fails, list: fails },
+    pets: { add: fails, addOnce: fails, findById: fails, list: fails },
     changes: { changeStatus: fails, remove: fails },
     check: fault === 'occupied' ? async () => {} : fails,
   };

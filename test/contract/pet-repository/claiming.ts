@@ -1,3 +1,5 @@
+import type { Call } from '../../../src/application/animal-store.js';
+import { ADDS_AT_ONCE } from '../../../src/application/ports/pet-repository.js';
 import { isAnimalStoreError } from '../../../src/domain/errors.js';
 import type { Pet } from '../../../src/domain/pet.js';
 import assert from 'node:assert/strict';
@@ -8,21 +10,36 @@ import {
   claimed,
   claimedAt,
   instant,
-  sampleClaim,
   samplePet,
   times,
 } from '../samples.js';
-import { listAll, promises, twoHandles } from '../store-subject.js';
+import { operationPromises, type Operations } from '../store-operations.js';
+import { addOnce, byId, listAll, promises, twoHandles } from '../store-subject.js';
 
 const HOUR = 60 * 60 * 1000;
 const DAY = 24 * HOUR;
 
+const OPERATIONS = {
+  addOnce: ({ pets }, _id, call) => addOnce(pets, samplePet(), claimed({ key: 'new' }), call),
+} satisfies Operations;
+
 export const CLAIMING = promises({
+  ...operationPromises(OPERATIONS),
+  async 'takes 64 adds with claims at once, and stores each under an id of its own'({ pets }) {
+    const names = times(ADDS_AT_ONCE, (number) => `Pet ${number}`);
+    const adding = names.map((name) => addOnce(pets, samplePet({ name }), claimed({ key: name })));
+    const added = await Promise.all(adding);
+    assert.deepEqual(
+      added.map(({ pet: { name }, replayed }) => [name, replayed]),
+      names.map((name) => [name, false]),
+    );
+    assert.deepEqual(await listAll(pets), added.map(({ pet }) => pet).sort(byId));
+  },
   async 'stores one animal for a claim and replays it as it was created'({ pets }) {
-    const created = await pets.add(FULL_PET, claimed());
+    const created = await addOnce(pets, FULL_PET, claimed());
     assert.deepEqual(created, { pet: { id: created.pet.id, ...FULL_PET }, replayed: false });
     for (const at of [0, 1, HOUR]) {
-      assert.deepEqual(await pets.add(FULL_PET, claimedAt(at)), {
+      assert.deepEqual(await addOnce(pets, FULL_PET, claimedAt(at)), {
         pet: created.pet,
         replayed: true,
       });
@@ -33,17 +50,17 @@ export const CLAIMING = promises({
     pets,
   }) {
     const fingerprint = 'f'.repeat(64);
-    const { pet } = await pets.add(samplePet(), claimed({ fingerprint }));
+    const { pet } = await addOnce(pets, samplePet(), claimed({ fingerprint }));
     for (const other of [
       'another fingerprint',
       `${fingerprint.slice(1)}0`,
       fingerprint.toUpperCase(),
     ]) {
-      const reused = pets.add(samplePet({ name: 'Rex' }), claimed({ fingerprint: other }));
+      const reused = addOnce(pets, samplePet({ name: 'Rex' }), claimed({ fingerprint: other }));
       await rejectsWithCode(reused, 'idempotency_key_reused');
     }
     assert.deepEqual(await listAll(pets), [pet]);
-    assert.deepEqual(await pets.add(samplePet(), claimed({ fingerprint })), {
+    assert.deepEqual(await addOnce(pets, samplePet(), claimed({ fingerprint })), {
       pet,
       replayed: true,
     });
@@ -52,7 +69,7 @@ export const CLAIMING = promises({
     pets,
   }) {
     for (const [scope, key] of DISTINCT_PAIRS) {
-      const { replayed } = await pets.add(samplePet(), claimed({ scope, key }));
+      const { replayed } = await addOnce(pets, samplePet(), claimed({ scope, key }));
       assert.equal(
         replayed,
         false,
@@ -61,7 +78,7 @@ export const CLAIMING = promises({
     }
     assert.equal((await listAll(pets)).length, DISTINCT_PAIRS.length);
     for (const [scope, key] of DISTINCT_PAIRS) {
-      const { replayed } = await pets.add(samplePet(), claimed({ scope, key }));
+      const { replayed } = await addOnce(pets, samplePet(), claimed({ scope, key }));
       assert.equal(replayed, true, `${JSON.stringify([scope, key])} was forgotten`);
     }
   },
@@ -69,16 +86,19 @@ export const CLAIMING = promises({
     subject,
   ) {
     const handles = await twoHandles(subject);
-    const adding = times(10, () => handles.map(({ pets }) => pets.add(samplePet(), claimed())));
+    const adding = times(10, () =>
+      handles.map(({ pets }) => addOnce(pets, samplePet(), claimed())),
+    );
     const pet = await checkOnce(adding.flat(), () => listAll(subject.pets));
-    assert.deepEqual(await subject.pets.add(samplePet(), claimed()), { pet, replayed: true });
+    assert.deepEqual(await addOnce(subject.pets, samplePet(), claimed()), { pet, replayed: true });
   },
   async 'stores one animal for twenty simultaneous claims of one key with different fingerprints'({
     pets,
   }) {
     const results = await Promise.allSettled(
       times(20, (number) =>
-        pets.add(
+        addOnce(
+          pets,
           samplePet({ name: `Pet ${number}` }),
           claimed({ fingerprint: `fingerprint ${number}` }),
         ),
@@ -101,27 +121,27 @@ export const CLAIMING = promises({
   async 'honours a claim until one millisecond before its keepUntil, which a replay does not prolong'({
     pets,
   }) {
-    const { pet } = await pets.add(samplePet(), claimed());
-    assert.deepEqual(await pets.add(samplePet(), claimedAt(DAY - 1)), { pet, replayed: true });
-    assert.equal((await pets.add(samplePet(), claimedAt(DAY))).replayed, false);
+    const { pet } = await addOnce(pets, samplePet(), claimed());
+    assert.deepEqual(await addOnce(pets, samplePet(), claimedAt(DAY - 1)), { pet, replayed: true });
+    assert.equal((await addOnce(pets, samplePet(), claimedAt(DAY))).replayed, false);
   },
   async 'forgets a claim at its keepUntil: a call with the same or another fingerprint creates'({
     pets,
   }) {
     for (const fingerprint of ['a fingerprint', 'another fingerprint']) {
-      const first = await pets.add(samplePet(), claimed({ key: fingerprint }));
+      const first = await addOnce(pets, samplePet(), claimed({ key: fingerprint }));
       const later = claimedAt(DAY, { key: fingerprint, fingerprint });
-      const second = await pets.add(samplePet(), later);
+      const second = await addOnce(pets, samplePet(), later);
       assert.equal(second.replayed, false);
       assert.deepEqual((await listAll(pets)).slice(-2), [first.pet, second.pet]);
-      assert.equal((await pets.add(samplePet(), later)).replayed, true);
+      assert.equal((await addOnce(pets, samplePet(), later)).replayed, true);
     }
   },
   async 'stores one animal for twenty simultaneous claims of a key that has lapsed'(subject) {
     const handles = await twoHandles(subject);
-    const { pet: first } = await subject.pets.add(samplePet(), claimed());
+    const { pet: first } = await addOnce(subject.pets, samplePet(), claimed());
     const adding = times(10, () =>
-      handles.map(({ pets }) => pets.add(samplePet(), claimedAt(DAY))),
+      handles.map(({ pets }) => addOnce(pets, samplePet(), claimedAt(DAY))),
     );
     const others = async () => (await listAll(subject.pets)).filter(({ id }) => id !== first.id);
     await checkOnce(adding.flat(), others);
@@ -131,23 +151,19 @@ export const CLAIMING = promises({
   }) {
     // Lapsed by the clock of the machine, but for less than an hour: stores may remove it after that.
     const made = -DAY - HOUR / 2;
-    const { pet } = await pets.add(samplePet(), claimedAt(made));
+    const { pet } = await addOnce(pets, samplePet(), claimedAt(made));
     for (const key of times(5, (number) => `other ${number}`))
-      await pets.add(samplePet(), claimedAt(made, { key }));
-    assert.deepEqual(await pets.add(samplePet(), claimedAt(made)), { pet, replayed: true });
-  },
-  async 'uses the clock of the machine when `now` is omitted'({ pets }) {
-    const live = sampleClaim({ key: 'live', keepUntil: new Date(Date.now() + HOUR) });
-    const lapsed = sampleClaim({ key: 'lapsed', keepUntil: new Date(Date.now() - 1) });
-    for (const claim of [live, lapsed]) await pets.add(samplePet(), { claim });
-    assert.equal((await pets.add(samplePet(), { claim: live })).replayed, true);
-    assert.equal((await pets.add(samplePet(), { claim: lapsed })).replayed, false);
+      await addOnce(pets, samplePet(), claimedAt(made, { key }));
+    assert.deepEqual(await addOnce(pets, samplePet(), claimedAt(made)), { pet, replayed: true });
   },
   async 'keeps a claim that was made again until the later keepUntil'({ pets }) {
-    await pets.add(samplePet(), claimed());
-    const { pet } = await pets.add(samplePet(), claimedAt(DAY));
-    assert.deepEqual(await pets.add(samplePet(), claimedAt(2 * DAY - 1)), { pet, replayed: true });
-    assert.equal((await pets.add(samplePet(), claimedAt(2 * DAY))).replayed, false);
+    await addOnce(pets, samplePet(), claimed());
+    const { pet } = await addOnce(pets, samplePet(), claimedAt(DAY));
+    assert.deepEqual(await addOnce(pets, samplePet(), claimedAt(2 * DAY - 1)), {
+      pet,
+      replayed: true,
+    });
+    assert.equal((await addOnce(pets, samplePet(), claimedAt(2 * DAY))).replayed, false);
   },
   async 'lets each of many claims lapse at its own time, whatever the order in which they were made'({
     pets,
@@ -158,7 +174,8 @@ export const CLAIMING = promises({
       (number) => (number % 2 === 1 ? (number + 1) / 2 : 25 - number / 2) * HOUR,
     );
     const addAt = (at: number, index: number, lifetime: number) =>
-      pets.add(
+      addOnce(
+        pets,
         samplePet(),
         claimedAt(at, { key: `key ${index}`, keepUntil: instant(at + lifetime) }),
       );
@@ -178,21 +195,42 @@ export const CLAIMING = promises({
     const keys = times(128, (number) => `key ${number}`);
     await Promise.all(
       keys.map((key, index) =>
-        pets.add(samplePet(), claimed({ key, keepUntil: instant(HOUR + index) })),
+        addOnce(pets, samplePet(), claimed({ key, keepUntil: instant(HOUR + index) })),
       ),
     );
     const again = new Map<string, Pet>();
     for (const key of ['key 1', 'key 64', 'key 128']) {
-      const { pet, replayed } = await pets.add(samplePet(), claimedAt(2 * HOUR, { key }));
+      const { pet, replayed } = await addOnce(pets, samplePet(), claimedAt(2 * HOUR, { key }));
       assert.equal(replayed, false, `${key} has lapsed`);
       again.set(key, pet);
     }
     // Each of these may remove a few.
     for (const key of keys)
-      await pets.add(samplePet(), claimedAt(3 * HOUR, { key: `later ${key}` }));
+      await addOnce(pets, samplePet(), claimedAt(3 * HOUR, { key: `later ${key}` }));
     for (const [key, pet] of again) {
-      const replay = await pets.add(samplePet(), claimedAt(4 * HOUR, { key }));
+      const replay = await addOnce(pets, samplePet(), claimedAt(4 * HOUR, { key }));
       assert.deepEqual(replay, { pet, replayed: true }, `${key} was made again, and was forgotten`);
     }
+  },
+  async 'ends an add that is aborted in progress, with or without it; others go on, its claim can be made'({
+    pets,
+  }) {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const add = (number: number, call: Call) =>
+      addOnce(pets, samplePet({ name: `Pet ${number}` }), claimed({ key: `key ${number}` }), call);
+    const adding = times(20, (number) => add(number, number % 2 === 0 ? { signal } : {}));
+    controller.abort(new Error('given up'));
+    for (const [index, result] of (await Promise.allSettled(adding)).entries()) {
+      const again = await add(index + 1, { signal: new AbortController().signal });
+      if (result.status === 'fulfilled') {
+        assert.deepEqual(again, { pet: result.value.pet, replayed: true });
+        continue;
+      }
+      assert.equal(index % 2, 1, `${String(result.reason)} reached a call that was not aborted`);
+      assert.equal(result.reason, signal.reason);
+      assert.equal(again.pet.name, `Pet ${index + 1}`);
+    }
+    assert.equal((await listAll(pets)).length, 20);
   },
 });

@@ -1,0 +1,90 @@
+// Keeps animals and claims in a file, and passes every case. It never removes expired claims. It takes no lock, so a service
+// overwrites what `import` or `copy` writes meanwhile: let `open` of a store that is not shared take one.
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { IdempotencyKeyReusedError, UnavailableError, isAnimalStoreError } from 'animal-store';
+import { parse, savedPet, stringify } from 'animal-store';
+
+export async function openFileStore(path, { mode = 'create' } = {}) {
+  const isReading = mode === 'read' || mode === 'snapshot';
+  const access = isReading ? constants.O_RDONLY : constants.O_RDWR;
+  const file = await open(path, access | (mode === 'create' ? constants.O_CREAT : 0));
+  const text = await file.readFile('utf8');
+  const store = { animals: new Map(), claims: new Map(), lastId: 0n, length: 0 };
+  let lastWrite = Promise.resolve();
+  let closing;
+
+  const remember = (line) => {
+    const { id, animal, claim } = parse(line); // integers are bigints again
+    const pet = savedPet(id, animal);
+    store.animals.set(id, pet);
+    if (claim) store.claims.set(keyOf(claim), { ...claim, id });
+    store.lastId = id;
+    store.length += Buffer.byteLength(line) + 1;
+    return pet;
+  };
+  const lines = text.split('\n').slice(0, -1); // without the rest of a line that was never acknowledged
+  for (const line of lines) remember(line);
+
+  /** Lets out only errors of the animal store and the reason of the signal. */
+  const run = async (doing, { signal } = {}, work) => {
+    signal?.throwIfAborted();
+    if (closing) throw new UnavailableError(`${doing} after close`);
+    try {
+      return await work();
+    } catch (cause) {
+      if (isAnimalStoreError(cause) || cause === signal?.reason) throw cause;
+      throw new UnavailableError(doing, { cause });
+    }
+  };
+
+  /** Writes one after another, so that the second of two equal claims finds the first. */
+  const write = (call, work) =>
+    run('adding an animal', call, () => {
+      if (isReading) throw new Error('the store is only read');
+      const turn = lastWrite.then(() => {
+        call?.signal?.throwIfAborted(); // it has waited for its turn
+        return work();
+      });
+      lastWrite = turn.catch(() => {});
+      return turn;
+    });
+
+  const append = async (animal, claim) => {
+    store.lastId += 1n;
+    const line = stringify({ id: store.lastId, animal, claim }); // animal and claim in one step
+    await file.truncate(store.length); // the rest of a failed write
+    const bytes = Buffer.from(`${line}\n`);
+    const { bytesWritten } = await file.write(bytes, 0, bytes.length, store.length);
+    if (bytesWritten < bytes.length) throw new Error('Only a part was written');
+    await file.datasync();
+    return remember(line);
+  };
+
+  const addOnce = async (animal, claim, now) => {
+    const earlier = store.claims.get(keyOf(claim));
+    if (!earlier || earlier.keepUntil <= now)
+      return { pet: await append(animal, claim), replayed: false };
+    if (earlier.fingerprint !== claim.fingerprint) throw new IdempotencyKeyReusedError();
+    return { pet: savedPet(earlier.id, animal), replayed: true };
+  };
+
+  const listed = ({ after = 0n, limit, status }) =>
+    [...store.animals.values()]
+      .filter((pet) => pet.id > after && (!status || pet.status === status))
+      .slice(0, limit);
+
+  return {
+    location: path,
+    pets: {
+      add: (animal, call) => write(call, () => append(animal)),
+      addOnce: (animal, claim, now, call) => write(call, () => addOnce(animal, claim, now)),
+      findById: (id, call) => run('reading an animal', call, () => store.animals.get(id)),
+      list: (range, call) => run('listing animals', call, () => listed(range)),
+    },
+    check: (call) => run('checking the store', call, async () => void (await file.stat())),
+    close: () => (closing ??= lastWrite.then(() => file.close())),
+  };
+}
+
+const keyOf = ({ scope, key }) => JSON.stringify([scope, key]);
