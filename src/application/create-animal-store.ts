@@ -1,31 +1,18 @@
+import { InvalidParameterError, PetNotFoundError } from '../domain/errors.js';
+import { unsavedPet, type UnsavedPet } from '../domain/pet.js';
+import type { AnimalStore, ExperimentalAnimalStore, IdempotencyKey } from './animal-store.js';
 import {
-  InvalidParameterError,
-  InvalidPetError,
-  PetNotFoundError,
-  faultsOf,
-  requireValid,
-  type Fault,
-} from '../domain/errors.js';
-import { isInt64, toInt64 } from '../domain/int64.js';
-import {
-  NEW_PET_FIELDS,
-  PET_RULES,
-  statusFaults,
-  unsavedPet,
-  type UnsavedPet,
-} from '../domain/pet.js';
-import { PET_STATUSES, type PetStatus } from '../domain/pet-status.js';
-import type {
-  AnimalStore,
-  Call,
-  ExperimentalAnimalStore,
-  IdempotencyKey,
-  PetQuery,
-} from './animal-store.js';
+  PAGE_LIMIT,
+  requireFrom,
+  requireIdempotencyKey,
+  requirePetId,
+  requirePetQuery,
+  requireStatus,
+} from './call-rules.js';
 import { requireProgress } from './pet-pages.js';
 import { systemClock, timeOf, type Clock } from './ports/clock.js';
 import type { PetChanges } from './ports/pet-changes.js';
-import type { PetRange, PetRepository } from './ports/pet-repository.js';
+import { fingerprintText, type PetRange, type PetRepository } from './ports/pet-repository.js';
 
 /** What an animal store is made of. */
 export interface AnimalStoreDependencies {
@@ -112,62 +99,6 @@ const changingAnimals = (
   },
 });
 
-/** Bounds and default of `limit`. */
-export const PAGE_LIMIT = { minimum: 1, maximum: 100, default: 20 } as const;
-
-/** @throws {InvalidPetError} the status of a change is unknown */
-export function requireStatus(status: PetStatus): void {
-  const faults = statusFaults(status);
-  if (faults.length > 0) throw new InvalidPetError(faults);
-}
-
-/**
- * The statuses that a change starts from.
- * @throws {InvalidParameterError} `from` is unknown
- */
-export function requireFrom(from: PetStatus | undefined): readonly PetStatus[] {
-  if (from === undefined) return PET_STATUSES;
-  requireValid({ from: PET_RULES.status(from) });
-  return Object.freeze([from]);
-}
-
-/**
- * Checks a query.
- * @throws the reason of an aborted signal
- * @throws {InvalidParameterError} naming every fault
- */
-export function requirePetQuery(query: PetQuery, { signal }: Call = {}): void {
-  signal?.throwIfAborted();
-  const faults = petQueryFaults(query);
-  if (faults.length > 0) throw new InvalidParameterError(faults);
-}
-
-/** Every rule that a query breaks. */
-export function petQueryFaults(query: { readonly [Name in keyof PetQuery]: unknown }): Fault[] {
-  const { limit = PAGE_LIMIT.default, status, after } = query;
-  const { minimum, maximum } = PAGE_LIMIT;
-  const isLimit = Number.isInteger(limit) && Number(limit) >= minimum && Number(limit) <= maximum;
-  return faultsOf({
-    limit: isLimit ? undefined : `must be an integer from ${minimum} to ${maximum}`,
-    status: status === undefined ? undefined : PET_RULES.status(status),
-    after: after === undefined || isInt64(after) ? undefined : 'must be a 64-bit integer',
-  } satisfies Record<keyof PetQuery, string | undefined>);
-}
-
-/**
- * The id as an int64.
- * @throws the reason of an aborted signal
- * @throws {InvalidParameterError} it is a number that is not a safe integer
- * @throws {PetNotFoundError} it is outside int64, and so no animal's id
- */
-export function requirePetId(id: bigint | number, { signal }: Call): bigint {
-  signal?.throwIfAborted();
-  const petId = toInt64(id);
-  if (petId !== undefined) return petId;
-  if (typeof id === 'bigint') throw new PetNotFoundError(id);
-  throw new InvalidParameterError([{ field: 'id', message: 'must be a bigint or a safe integer' }]);
-}
-
 const KEEPS_NONE = 'must be omitted: the store keeps no idempotency keys';
 
 /** How long an idempotency key is honoured, in milliseconds: 24 hours. */
@@ -179,25 +110,9 @@ async function claimFor(
   now: number,
   sha256: Sha256,
 ) {
-  const { scope, key } = Object(idempotencyKey) as IdempotencyKey; // also of null
-  requireValid({ 'idempotencyKey.scope': textFault(scope), 'idempotencyKey.key': textFault(key) });
+  const { scope, key } = requireIdempotencyKey(idempotencyKey);
   const fingerprint = await sha256(fingerprintText(pet));
   return Object.freeze({ scope, key, fingerprint, keepUntil: now + CLAIM_LIFETIME });
-}
-
-/** Checked here once, so that no store has to escape what text columns cut or replace. */
-const textFault = (text: unknown): string | undefined =>
-  typeof text === 'string' && /^[^\0\p{Cs}]+$/u.test(text) && text.length <= 255
-    ? undefined
-    : 'must have 1 to 255 characters, without U+0000 and lone surrogates';
-
-/**
- * What the fingerprint is made of: equal for equal animals, whatever their JSON looked like. Optional fields at the end
- * that an animal lacks leave no trace, so that a retry of a create from before such a field still matches.
- */
-export function fingerprintText(pet: UnsavedPet): string {
-  const last = NEW_PET_FIELDS.findLastIndex((field) => pet[field] !== undefined);
-  return JSON.stringify(NEW_PET_FIELDS.slice(0, last + 1).map((field) => pet[field]?.toString()));
 }
 
 type Sha256 = NonNullable<AnimalStoreDependencies['sha256']>;

@@ -8,10 +8,9 @@ import {
   type Pet,
   type UnsavedPet,
 } from '../domain/pet.js';
-import { fingerprintText } from './create-animal-store.js';
 import type { CatalogueTransfer } from './ports/catalogue-transfer.js';
 import { systemClock, timeOf, type Clock } from './ports/clock.js';
-import { ADDS_AT_ONCE, type PetRepository } from './ports/pet-repository.js';
+import { ADDS_AT_ONCE, fingerprintText, type PetRepository } from './ports/pet-repository.js';
 
 /** An animal from elsewhere. */
 export interface ImportRow {

@@ -10,7 +10,7 @@ import {
   NEW_PET,
   STATUS_CHANGE,
 } from '../../src/adapters/http/schemas.js';
-import { petQueryFaults, requirePetQuery } from '../../src/application/create-animal-store.js';
+import { petQueryFaults, requirePetQuery } from '../../src/application/call-rules.js';
 import { AnimalStoreError } from '../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
 import { NEW_PET_FIELDS, newPetFaults, statusFaults, unsavedPet } from '../../src/domain/pet.js';

@@ -1,4 +1,4 @@
-import { petQueryFaults } from '../../application/create-animal-store.js';
+import { petQueryFaults } from '../../application/call-rules.js';
 import {
   IdempotencyConflictError,
   IdempotencyKeyReusedError,

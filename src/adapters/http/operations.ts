@@ -1,4 +1,4 @@
-import { PAGE_LIMIT } from '../../application/create-animal-store.js';
+import { PAGE_LIMIT } from '../../application/call-rules.js';
 import type { Scope } from '../../application/ports/authenticator.js';
 import { ERRORS, messageOf, type ErrorCode } from './error-codes.js';
 import { GET_PET_SUNSET, type EXPERIMENTAL, type HttpSettings } from './http-settings.js';

@@ -1,5 +1,5 @@
 import type { PetQuery } from '../../application/animal-store.js';
-import { petQueryFaults } from '../../application/create-animal-store.js';
+import { petQueryFaults } from '../../application/call-rules.js';
 import {
   InvalidParameterError,
   PetNotFoundError,

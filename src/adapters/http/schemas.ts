@@ -1,7 +1,7 @@
 import { Type, type Static, type TSchemaOptions } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { ChangeCall, PetQuery } from '../../application/animal-store.js';
-import { PAGE_LIMIT } from '../../application/create-animal-store.js';
+import { PAGE_LIMIT } from '../../application/call-rules.js';
 import { INT64_MAX, INT64_MIN, isInt64 } from '../../domain/int64.js';
 import {
   MAX_NAME_LENGTH,

@@ -1,4 +1,4 @@
-import type { Pet, UnsavedPet } from '../../domain/pet.js';
+import { NEW_PET_FIELDS, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 import type { Call, CreatedPet } from '../animal-store.js';
 
@@ -58,6 +58,15 @@ export interface Claim {
 /** A text that is different for every pair of scope and key. */
 export const claimId = ({ scope, key }: Pick<Claim, 'scope' | 'key'>): string =>
   JSON.stringify([scope, key]);
+
+/**
+ * What the fingerprint is made of: equal for equal animals, whatever their JSON looked like. Optional fields at the end
+ * that an animal lacks leave no trace, so that a retry of a create from before such a field still matches.
+ */
+export function fingerprintText(pet: UnsavedPet): string {
+  const last = NEW_PET_FIELDS.findLastIndex((field) => pet[field] !== undefined);
+  return JSON.stringify(NEW_PET_FIELDS.slice(0, last + 1).map((field) => pet[field]?.toString()));
+}
 
 /** A range of the animals in ascending order of id. */
 export interface PetRange {

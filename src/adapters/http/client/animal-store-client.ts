@@ -13,7 +13,7 @@ import {
   requirePetId,
   requirePetQuery,
   requireStatus,
-} from '../../../application/create-animal-store.js';
+} from '../../../application/call-rules.js';
 import { requireProgress } from '../../../application/pet-pages.js';
 import { InvalidParameterError } from '../../../domain/errors.js';
 import { petFrom, unsavedPet, type NewPet, type Pet } from '../../../domain/pet.js';

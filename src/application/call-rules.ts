@@ -1,0 +1,86 @@
+import {
+  InvalidParameterError,
+  InvalidPetError,
+  PetNotFoundError,
+  faultsOf,
+  requireValid,
+  type Fault,
+} from '../domain/errors.js';
+import { isInt64, toInt64 } from '../domain/int64.js';
+import { PET_RULES, statusFaults } from '../domain/pet.js';
+import { PET_STATUSES, type PetStatus } from '../domain/pet-status.js';
+import type { Call, IdempotencyKey, PetQuery } from './animal-store.js';
+
+// The rules of the driving port's calls, for whoever implements it or checks calls before it.
+
+/** Bounds and default of `limit`. */
+export const PAGE_LIMIT = { minimum: 1, maximum: 100, default: 20 } as const;
+
+/** @throws {InvalidPetError} the status of a change is unknown */
+export function requireStatus(status: PetStatus): void {
+  const faults = statusFaults(status);
+  if (faults.length > 0) throw new InvalidPetError(faults);
+}
+
+/**
+ * The statuses that a change starts from.
+ * @throws {InvalidParameterError} `from` is unknown
+ */
+export function requireFrom(from: PetStatus | undefined): readonly PetStatus[] {
+  if (from === undefined) return PET_STATUSES;
+  requireValid({ from: PET_RULES.status(from) });
+  return Object.freeze([from]);
+}
+
+/**
+ * Checks a query.
+ * @throws the reason of an aborted signal
+ * @throws {InvalidParameterError} naming every fault
+ */
+export function requirePetQuery(query: PetQuery, { signal }: Call = {}): void {
+  signal?.throwIfAborted();
+  const faults = petQueryFaults(query);
+  if (faults.length > 0) throw new InvalidParameterError(faults);
+}
+
+/** Every rule that a query breaks. */
+export function petQueryFaults(query: { readonly [Name in keyof PetQuery]: unknown }): Fault[] {
+  const { limit = PAGE_LIMIT.default, status, after } = query;
+  const { minimum, maximum } = PAGE_LIMIT;
+  const isLimit = Number.isInteger(limit) && Number(limit) >= minimum && Number(limit) <= maximum;
+  return faultsOf({
+    limit: isLimit ? undefined : `must be an integer from ${minimum} to ${maximum}`,
+    status: status === undefined ? undefined : PET_RULES.status(status),
+    after: after === undefined || isInt64(after) ? undefined : 'must be a 64-bit integer',
+  } satisfies Record<keyof PetQuery, string | undefined>);
+}
+
+/**
+ * The id as an int64.
+ * @throws the reason of an aborted signal
+ * @throws {InvalidParameterError} it is a number that is not a safe integer
+ * @throws {PetNotFoundError} it is outside int64, and so no animal's id
+ */
+export function requirePetId(id: bigint | number, { signal }: Call): bigint {
+  signal?.throwIfAborted();
+  const petId = toInt64(id);
+  if (petId !== undefined) return petId;
+  if (typeof id === 'bigint') throw new PetNotFoundError(id);
+  throw new InvalidParameterError([{ field: 'id', message: 'must be a bigint or a safe integer' }]);
+}
+
+/**
+ * The scope and the key of a call.
+ * @throws {InvalidParameterError} naming every fault
+ */
+export function requireIdempotencyKey(idempotencyKey: IdempotencyKey): IdempotencyKey {
+  const { scope, key } = Object(idempotencyKey) as IdempotencyKey; // also of null
+  requireValid({ 'idempotencyKey.scope': textFault(scope), 'idempotencyKey.key': textFault(key) });
+  return { scope, key };
+}
+
+/** Checked here once, so that no store has to escape what text columns cut or replace. */
+const textFault = (text: unknown): string | undefined =>
+  typeof text === 'string' && /^[^\0\p{Cs}]+$/u.test(text) && text.length <= 255
+    ? undefined
+    : 'must have 1 to 255 characters, without U+0000 and lone surrogates';
