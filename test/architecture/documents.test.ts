@@ -38,6 +38,14 @@ function missingPaths(document: string): string[] {
   return spans.map(([, path = '']) => path).filter((path) => !existsSync(join(ROOT, path)));
 }
 
+/** Whether a file of src names a field of an animal. `name` and `status` alone are also words of keys and of HTTP. */
+function namesField(file: string, source: string): boolean {
+  const ownWords = /categoryId|category_id|[Pp]et_?Status|PET_STATUS|StatusConflict/;
+  if (ownWords.test(source) || /\b(?:pet|animal)\.(?:name|status)\b/.test(source)) return true;
+  const isInner = /^src\/(?:domain|application|adapters\/(?:memory|sqlite|mongodb))\//.test(file);
+  return isInner && /\bstatus\b(?!.*'(?:fulfilled|rejected)')/.test(source);
+}
+
 describe('The documents', () => {
   it('are found', () => {
     expect(DOCUMENTS).to.include.members(['README.md', join('docs', 'architecture.md')]);
@@ -61,6 +69,16 @@ describe('The documents', () => {
     expect(files).to.have.length(10);
     const inReadme = proseOf('README.md').matchAll(/^\d+\. \[.*\]\(((?:src|test)\/\S+\.ts)\)/gm);
     expect(Array.from(inReadme, ([, path]) => path)).to.deep.equal(files);
+  });
+
+  it('name every file of src with a field of an animal, and no other, where they make it another thing', () => {
+    const [, list = ''] = read('docs/make-it-yours.md').split('## The fields');
+    const named = Array.from(list.matchAll(/`(src\/[\w./-]+\.ts)`/g), ([, path]) => path);
+    const withFields = globSync('src/**/*.ts', { cwd: ROOT }).filter((file) =>
+      namesField(file, read(file)),
+    );
+    expect(withFields).to.include.members(['src/domain/pet.ts', 'src/adapters/http/pet-json.ts']);
+    expect(named).to.have.members(withFields);
   });
 
   it('are short where they are read first: the README, and every cell of the decisions', () => {
