@@ -212,6 +212,21 @@ describe('Expect: 100-continue', () => {
     expect(connection.received).to.not.include('100 Continue');
   });
 
+  it('gets no 100 when a listener reads the request before it', async () => {
+    const { held, port } = await holding();
+    const connection = await RawConnection.open(port, head('POST /', 'Transfer-Encoding: chunked'));
+    const first = await held.nth(0);
+    connection.send('0\r\n\r\n');
+    await serverHasRead(port);
+    first.end();
+    await connection.responses(1);
+    connection.send(sent);
+    await held.nth(1);
+    first.req.on('readable', () => {});
+    await serverHasRead(port);
+    expect(connection.received).to.not.include('100 Continue');
+  });
+
   it('gets no 100 with HTTP/1.0, which does not know it', async () => {
     const { port } = await listening(echoBody);
     const sent = 'POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n';
