@@ -162,10 +162,10 @@ class HeldPermit implements Permit {
     setTimeout(settle, MOST_ABANDONED).unref();
   }
 
-  async #waitFor(turn: Promise<void>): Promise<void> {
+  async #waitFor(turn: Promise<number>): Promise<void> {
     const since = performance.now();
-    await turn;
-    if (this.#hasEnded || performance.now() - since > this.#bounds.maxWait) throw TOO_LATE;
+    const waited = (await turn) - since;
+    if (this.#hasEnded || waited > this.#bounds.maxWait) throw TOO_LATE;
     this.#moveTo('working');
   }
 

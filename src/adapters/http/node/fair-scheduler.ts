@@ -8,7 +8,7 @@ const MOST_PASSED = 16;
 export class FairScheduler {
   readonly #perTurn: number;
   /** The waiting tasks by caller, the oldest first. The caller whose turn is next comes first. */
-  readonly #queues = new Map<string, Array<() => void>>();
+  readonly #queues = new Map<string, Array<(now: number) => void>>();
   #left: number;
   #usual = 1;
   #hasAccepted = false;
@@ -21,10 +21,10 @@ export class FairScheduler {
   }
 
   /**
-   * Lets a task of `caller` start: at once, or when the promise resolves. The budget of a turn is filled again in the
+   * Lets a task of `caller` start: at once, or when the promise resolves, to the time at which that turn began. The budget of a turn is filled again in the
    * next turn, and only after it ran out: light load needs no callback in every turn.
    */
-  takeTurn(caller: string): Promise<void> | undefined {
+  takeTurn(caller: string): Promise<number> | undefined {
     if (this.#left >= 1) {
       this.#left -= this.#usual;
       return undefined;
@@ -62,12 +62,13 @@ export class FairScheduler {
     }
     this.#passed = 0;
     this.#left = this.#perTurn;
+    const now = performance.now();
     let started = 0;
     for (const [caller, queue] of this.#queues) {
       if (this.#left < 1) break;
       this.#left -= this.#usual;
       started += 1;
-      queue.shift()?.();
+      queue.shift()?.(now);
       this.#queues.delete(caller);
       if (queue.length > 0) this.#queues.set(caller, queue); // behind the other callers
     }

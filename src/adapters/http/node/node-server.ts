@@ -46,7 +46,7 @@ const STOPPING_INTERVAL = 20;
 /** The longest time in which a stopping server accepts waiting connections, in milliseconds. */
 const ACCEPTING_TIME = 1_000;
 /** If so many turns of the event loop in a row accepted nothing, no connection waits. */
-const QUIET_TURNS = 100;
+const QUIET_TURNS = 300;
 
 /**
  * A listening server for any request listener. It keeps the limits of `SERVER_LIMITS`, takes one request at a time from
