@@ -49,6 +49,7 @@ export type { Clock } from './application/ports/clock.js';
 export type { PetChanges } from './application/ports/pet-changes.js';
 export type { Claim, PetRange, PetRepository } from './application/ports/pet-repository.js';
 export type {
+  Complete,
   CompleteStore,
   OpenMode,
   OpenOptions,

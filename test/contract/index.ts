@@ -29,4 +29,4 @@ export { runContract, type RunOptions } from './run-contract.js';
 export { animalStoreContract, petRepositoryContract, storeContracts } from './store-contracts.js';
 export { storeContract } from './store-contract.js';
 export { storeFactoryContract, type StoreFactorySubject } from './store-factory-contract.js';
-export { storeSubject, type StoreSubject } from './store-subject.js';
+export { storeSubject, type OpenStore, type StoreSubject } from './store-subject.js';

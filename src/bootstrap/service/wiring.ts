@@ -23,7 +23,7 @@ import type { Settings } from './settings.js';
 declare const provided: unique symbol;
 
 /** What a factory can be given. */
-interface Dependency<T> {
+export interface Dependency<T> {
   readonly [provided]: T;
 }
 
@@ -31,7 +31,7 @@ interface Dependency<T> {
 export type Token<T> = ServiceIdentifier<T> & Dependency<T>;
 
 /** Everything that is bound to a token: a dependency of factories, which no container resolves by itself. */
-interface Every<T> extends Dependency<readonly T[]> {
+export interface Every<T> extends Dependency<readonly T[]> {
   readonly serviceIdentifier: Token<T>;
   readonly isMultiple: true;
 }
@@ -74,10 +74,10 @@ export const TOKENS = {
 } as const;
 
 /** Binds a token to a value. */
-type Bind = <T>(token: Token<T>, value: NoInfer<T>) => void;
+export type Bind = <T>(token: Token<T>, value: NoInfer<T>) => void;
 
 /** Binds a token to what `make` returns for the dependencies. It is called once, when the token is first needed. */
-type BindFrom = <T, Dependencies extends unknown[]>(
+export type BindFrom = <T, Dependencies extends unknown[]>(
   token: Token<T>,
   dependencies: { readonly [K in keyof Dependencies]: Dependency<Dependencies[K]> },
   make: (...dependencies: Dependencies) => NoInfer<T> | Promise<NoInfer<T>>,
