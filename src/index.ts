@@ -46,7 +46,11 @@ export {
 } from './application/ports/authenticator.js';
 export type { CatalogueTransfer, PetClaim } from './application/ports/catalogue-transfer.js';
 export type { Clock } from './application/ports/clock.js';
-export type { PetChanges } from './application/ports/pet-changes.js';
+export {
+  unmetCondition,
+  type PetChanges,
+  type PetCondition,
+} from './application/ports/pet-changes.js';
 export type { Claim, PetRange, PetRepository } from './application/ports/pet-repository.js';
 export type {
   Complete,
@@ -63,6 +67,7 @@ export {
   InvalidParameterError,
   InvalidPetError,
   PetNotFoundError,
+  PreconditionFailedError,
   StatusConflictError,
   UnavailableError,
   isAnimalStoreError,
@@ -71,6 +76,6 @@ export {
   type Fault,
 } from './domain/errors.js';
 export { parseInt64 } from './domain/int64.js';
-export { savedPet, type NewPet, type Pet, type UnsavedPet } from './domain/pet.js';
+export { savedPet, type NewPet, type Pet, type PetChange, type UnsavedPet } from './domain/pet.js';
 export { PET_STATUSES, type PetStatus } from './domain/pet-status.js';
 export { parse, stringify } from './exact-json.js';

@@ -45,14 +45,15 @@ export interface AnimalStore {
  */
 export interface ExperimentalAnimalStore extends AnimalStore {
   /**
-   * Gives an animal a status, any or the same, and returns the animal as it is now. With `from` it is one atomic step,
-   * so that of several callers who sell an animal only one succeeds.
-   * @throws {InvalidPetError} the status is unknown.
+   * Changes at least one field of an animal, and returns the animal as it is now. Omitted fields stay as they are. It is
+   * one atomic step: with `from`, of several callers who sell an animal only one succeeds.
+   * @throws {InvalidPetError} naming every fault of the change.
    * @throws {InvalidParameterError} `from` is unknown, or the id is a number that is not a safe integer.
    * @throws {PetNotFoundError} no animal has this id, or it is not an int64.
    * @throws {StatusConflictError} the animal does not have the status `from`. Nothing was changed.
+   * @throws {PreconditionFailedError} the animal is not the same as `from`. Nothing was changed.
    */
-  changeStatus(id: bigint | number, status: PetStatus, call?: ChangeCall): Promise<Pet>;
+  changePet(id: bigint | number, change: Partial<NewPet>, call?: ChangeCall): Promise<Pet>;
 
   /**
    * Removes an animal. The store never assigns its id again: only an import that keeps ids brings one back. Until then a
@@ -60,6 +61,7 @@ export interface ExperimentalAnimalStore extends AnimalStore {
    * @throws {InvalidParameterError} `from` is unknown, or the id is a number that is not a safe integer.
    * @throws {PetNotFoundError} no animal has this id (any more), or it is not an int64.
    * @throws {StatusConflictError} the animal does not have the status `from`. It was not removed.
+   * @throws {PreconditionFailedError} the animal is not the same as `from`. It was not removed.
    */
   removePet(id: bigint | number, call?: ChangeCall): Promise<void>;
 }
@@ -72,10 +74,10 @@ export interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Options of `changeStatus` and `removePet`. */
+/** Options of `changePet` and `removePet`. */
 export interface ChangeCall extends Call {
-  /** Only if the animal has this status now. Default: whatever its status is. */
-  readonly from?: PetStatus | undefined;
+  /** Only if the animal has this status now, or is in every field as it was read. Default: whatever it is. */
+  readonly from?: PetStatus | Pet | undefined;
 }
 
 /** Which animals a page holds. */

@@ -1,35 +1,30 @@
 import {
   InvalidParameterError,
-  InvalidPetError,
   PetNotFoundError,
   faultsOf,
   requireValid,
   type Fault,
 } from '../domain/errors.js';
 import { isInt64, toInt64 } from '../domain/int64.js';
-import { PET_RULES, statusFaults } from '../domain/pet.js';
+import { PET_RULES, savedPet, type Pet } from '../domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../domain/pet-status.js';
 import type { Call, IdempotencyKey, PetQuery } from './animal-store.js';
+import type { PetCondition } from './ports/pet-changes.js';
 
 // The rules of the driving port's calls, for whoever implements it or checks calls before it.
 
 /** Bounds and default of `limit`. */
 export const PAGE_LIMIT = { minimum: 1, maximum: 100, default: 20 } as const;
 
-/** @throws {InvalidPetError} the status of a change is unknown */
-export function requireStatus(status: PetStatus): void {
-  const faults = statusFaults(status);
-  if (faults.length > 0) throw new InvalidPetError(faults);
-}
-
 /**
- * The statuses that a change starts from.
+ * What a change starts from.
  * @throws {InvalidParameterError} `from` is unknown
  */
-export function requireFrom(from: PetStatus | undefined): readonly PetStatus[] {
+export function requireFrom(from: PetStatus | Pet | undefined): PetCondition {
   if (from === undefined) return PET_STATUSES;
+  if (typeof from === 'object' && Object.hasOwn(Object(from), 'id')) return savedPet(from.id, from);
   requireValid({ from: PET_RULES.status(from) });
-  return Object.freeze([from]);
+  return Object.freeze([from as PetStatus]);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { InvalidParameterError, PetNotFoundError } from '../domain/errors.js';
-import { unsavedPet, type UnsavedPet } from '../domain/pet.js';
+import { petChange, unsavedPet, type UnsavedPet } from '../domain/pet.js';
 import type { AnimalStore, ExperimentalAnimalStore, IdempotencyKey } from './animal-store.js';
 import {
   PAGE_LIMIT,
@@ -7,7 +7,6 @@ import {
   requireIdempotencyKey,
   requirePetId,
   requirePetQuery,
-  requireStatus,
 } from './call-rules.js';
 import { requireProgress } from './pet-pages.js';
 import { systemClock, timeOf, type Clock } from './ports/clock.js';
@@ -83,11 +82,10 @@ export function createAnimalStore({
 const changingAnimals = (
   changes: PetChanges,
 ): Omit<ExperimentalAnimalStore, keyof AnimalStore> => ({
-  async changeStatus(id, status, { from, signal } = {}) {
+  async changePet(id, change, { from, signal } = {}) {
     const petId = requirePetId(id, { signal });
-    const allowed = requireFrom(from);
-    requireStatus(status);
-    const pet = await changes.changeStatus(petId, status, allowed, { signal });
+    const condition = requireFrom(from);
+    const pet = await changes.change(petId, petChange(change), condition, { signal });
     if (pet === undefined) throw new PetNotFoundError(petId);
     return pet;
   },

@@ -8,6 +8,7 @@ export const ANIMAL_STORE_ERROR_CODES = [
   'idempotency_conflict',
   'idempotency_key_reused',
   'status_conflict',
+  'precondition_failed',
   'service_unavailable',
 ] as const;
 
@@ -131,6 +132,16 @@ export class StatusConflictError extends AnimalStoreError {
   }
 }
 
+/** The animal has changed since the caller read it. Nothing was changed. */
+export class PreconditionFailedError extends AnimalStoreError {
+  override readonly name = 'PreconditionFailedError';
+  readonly code = 'precondition_failed';
+
+  constructor(options?: ErrorOptions) {
+    super('The animal has changed since it was read: read it again. Nothing was changed.', options);
+  }
+}
+
 /**
  * A store or service cannot be reached or cannot do its work now. A write may or may not have happened. Retry after
  * `retryAfter` seconds. The cause is for logs only: it may reveal internals.
@@ -162,6 +173,7 @@ export type AnyAnimalStoreError =
   | IdempotencyConflictError
   | IdempotencyKeyReusedError
   | StatusConflictError
+  | PreconditionFailedError
   | UnavailableError;
 
 /** Whether `value` is an error, not by its class: test runners give the code in `vm` an `Error` of its own. */

@@ -33,6 +33,9 @@ export interface NewPet {
 /** A valid animal without an identifier. Frozen. */
 export type UnsavedPet = Omit<Pet, 'id'>;
 
+/** Valid new values of at least one field. The other fields are absent. Frozen. */
+export type PetChange = Partial<UnsavedPet>;
+
 const BLANK = /^\p{White_Space}*$/u;
 
 /** The length of the longest name that can be given to a new animal, in Unicode code points. */
@@ -67,16 +70,25 @@ export const NEW_PET_FIELDS = Object.keys(PET_RULES) as ReadonlyArray<keyof Unsa
 /** Every rule that an object breaks as a new animal, in the order of the fields. Other fields are ignored. */
 export function newPetFaults(pet: { readonly [Field in keyof NewPet]?: unknown }): Fault[] {
   const { name, status = DEFAULT_STATUS } = pet;
-  const faults = petFaults({ ...pet, status });
+  return [...lengthFaults(name), ...petFaults({ ...pet, status })];
+}
+
+/** Every rule that an object breaks as a change of an animal, in the order of the fields. Other fields are ignored. */
+export function changeFaults(change: { readonly [Field in keyof NewPet]?: unknown }): Fault[] {
+  const given = NEW_PET_FIELDS.filter((field) => change[field] !== undefined);
+  if (given.length === 0)
+    return [{ field: '', message: `it must have at least one of ${NEW_PET_FIELDS.join(', ')}` }];
+  return [
+    ...lengthFaults(change.name),
+    ...given.flatMap((field) => fieldFaults(field, change[field])),
+  ];
+}
+
+function lengthFaults(name: unknown): Fault[] {
   // Of a long text no more is counted than necessary.
   const counted = typeof name === 'string' ? name.slice(0, 2 * MAX_NAME_LENGTH + 1) : '';
-  if (counted.length > MAX_NAME_LENGTH && Array.from(counted).length > MAX_NAME_LENGTH) {
-    faults.unshift({
-      field: 'name',
-      message: `must not be longer than ${MAX_NAME_LENGTH} characters`,
-    });
-  }
-  return faults;
+  if (counted.length <= MAX_NAME_LENGTH || Array.from(counted).length <= MAX_NAME_LENGTH) return [];
+  return [{ field: 'name', message: `must not be longer than ${MAX_NAME_LENGTH} characters` }];
 }
 
 /** Every rule that an animal breaks, new or stored: stores of older versions may hold longer names. */
@@ -90,9 +102,6 @@ function fieldFaults(field: keyof UnsavedPet, value: unknown): Fault[] {
   return [{ field, message: value === undefined ? 'is required' : message }];
 }
 
-/** The rule that a value breaks as the status of an animal: none or one. */
-export const statusFaults = (status: unknown): Fault[] => fieldFaults('status', status);
-
 /**
  * Checks a new animal by every rule and fills in the default status.
  * @throws {InvalidPetError} naming every fault. Types are checked too, for callers without a compiler.
@@ -101,14 +110,36 @@ export function unsavedPet(pet: NewPet): UnsavedPet {
   return checkedPet(pet, newPetFaults);
 }
 
+/**
+ * Checks a change by every rule. Fields that are `undefined` stay as they are.
+ * @throws {InvalidPetError} naming every fault. Types are checked too, for callers without a compiler.
+ */
+export function petChange(change: Partial<NewPet>): PetChange {
+  const { name, categoryId, status } = checkedFields(change, changeFaults);
+  return Object.freeze({
+    ...(name !== undefined && { name }),
+    ...(categoryId !== undefined && { categoryId: BigInt(categoryId) }),
+    ...(status !== undefined && { status }),
+  });
+}
+
 function checkedPet(pet: NewPet, faultsOf: typeof petFaults): UnsavedPet {
-  if (Object(pet) !== pet)
+  const { name, categoryId, status = DEFAULT_STATUS } = checkedFields(pet, faultsOf);
+  return Object.freeze({ name, categoryId: BigInt(categoryId), status });
+}
+
+function checkedFields<Fields extends Partial<NewPet>>(
+  given: Fields,
+  faultsOf: typeof petFaults,
+): Pick<Fields, keyof NewPet> {
+  if (Object(given) !== given)
     throw new InvalidPetError([{ field: '', message: 'it must be an object' }]);
   // Each field is read once: a getter could return something else after the check.
-  const { name, categoryId, status } = pet;
-  const faults = faultsOf({ name, categoryId, status });
+  const { name, categoryId, status } = given;
+  const fields = { name, categoryId, status };
+  const faults = faultsOf(fields);
   if (faults.length > 0) throw new InvalidPetError(faults);
-  return Object.freeze({ name, categoryId: BigInt(categoryId), status: status ?? DEFAULT_STATUS });
+  return fields as Pick<Fields, keyof NewPet>;
 }
 
 /** The animal that a store keeps under `id`: a frozen copy. */

@@ -1,5 +1,6 @@
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import type {
+  ChangeCall,
   CreatedPet,
   ExperimentalAnimalStore,
   IdempotencyKey,
@@ -220,22 +221,28 @@ const creating = {
     keysWithout({ categoryId: 1n }),
 } satisfies AnimalStoreBites;
 
+/** Of an animal that was read only its status. */
+const onlyStatus = ({ from, ...call }: ChangeCall = {}): ChangeCall => ({
+  ...call,
+  from: typeof from === 'object' ? from?.status : from,
+});
+
 const changing = {
-  'changes the status of an animal, by a bigint or a number, and nothing else': returns({
-    changeStatus: (pet) => ({ ...pet }),
+  'changes the given fields of an animal, by a bigint or a number, and nothing else': returns({
+    changePet: (pet) => ({ ...pet }),
   }),
   // Removes again what is gone.
   'removes an animal, once': rejects({ removePet: () => undefined }),
   // Reads the status in one step and changes it in another.
   'lets exactly one of twenty simultaneous callers sell an animal': (animalStore) => ({
-    async changeStatus(id, status, { from, ...call } = {}) {
+    async changePet(id, change, { from, ...call } = {}) {
       const pet = await animalStore.getPet(id);
       await Promise.resolve();
-      return animalStore.changeStatus(id, status, pet.status === from ? call : { from, ...call });
+      return animalStore.changePet(id, change, pet.status === from ? call : { from, ...call });
     },
   }),
-  'does nothing to an animal with another status than `from`: changeStatus': asks({
-    changeStatus: (id, status, call) => [id, status, { ...call, from: undefined }],
+  'does nothing to an animal with another status than `from`: changePet': asks({
+    changePet: (id, change, call) => [id, change, { ...call, from: undefined }],
   }),
   'does nothing to an animal with another status than `from`: removePet': asks({
     removePet: (id, call) => [id, { ...call, from: undefined }],
@@ -243,21 +250,30 @@ const changing = {
   'rejects with pet_not_found for an id that no animal has: removePet': asks({
     removePet: (id, call) => [typeof id === 'bigint' ? BigInt.asIntN(64, id) : id, call],
   }),
-  'refuses an id that is no integer and an unknown `from`: changeStatus': asks({
-    changeStatus: (id, status, call) => [id, status, { ...call, from: call?.from ?? undefined }],
+  'refuses an id that is no integer and an unknown `from`: changePet': asks({
+    changePet: (id, change, call) => [id, change, { ...call, from: call?.from ?? undefined }],
   }),
   'rejects with the reason of an aborted signal, and changes nothing: removePet':
     hasty('removePet'),
-  'rejects with the reason of an aborted signal, and changes nothing: changeStatus':
-    deaf('changeStatus'),
-  'rejects with pet_not_found for an id that no animal has: changeStatus': asks({
-    changeStatus: (id, ...rest) => [typeof id === 'bigint' ? BigInt.asIntN(64, id) : id, ...rest],
+  'rejects with the reason of an aborted signal, and changes nothing: changePet': deaf('changePet'),
+  'rejects with pet_not_found for an id that no animal has: changePet': asks({
+    changePet: (id, ...rest) => [typeof id === 'bigint' ? BigInt.asIntN(64, id) : id, ...rest],
   }),
   'refuses an id that is no integer and an unknown `from`: removePet': asks({
     removePet: (id, call) => [id, { ...call, from: call?.from ?? undefined }],
   }),
-  'refuses an unknown status, and names it': asks({
-    changeStatus: (id, status, call) => [id, status ?? 'sold', call],
+  'refuses a change with an invalid field or none, and names it': asks({
+    changePet: (id, change, call) => [
+      id,
+      Object(change).name === '' ? { name: 'x' } : change,
+      call,
+    ],
+  }),
+  'does nothing to an animal that is not as `from`, which was read: changePet': asks({
+    changePet: (id, change, call) => [id, change, onlyStatus(call)],
+  }),
+  'does nothing to an animal that is not as `from`, which was read: removePet': asks({
+    removePet: (id, call) => [id, onlyStatus(call)],
   }),
 } satisfies AnimalStoreBites;
 

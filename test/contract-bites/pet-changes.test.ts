@@ -1,5 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { PetChanges } from '../../src/application/ports/pet-changes.js';
+import {
+  unmetCondition,
+  type PetChanges,
+  type PetCondition,
+} from '../../src/application/ports/pet-changes.js';
 import type { CompleteStore } from '../../src/application/ports/store.js';
 import { savedPet, type Pet } from '../../src/domain/pet.js';
 import { PET_STATUSES } from '../../src/domain/pet-status.js';
@@ -36,17 +40,17 @@ const looksFirst: ChangesFault = (changes, { pets }) => ({
 
 /** Changes in one step what it compared in another. */
 const comparesFirst: ChangesFault = (changes, { pets }) => ({
-  async changeStatus(id, status, from, call) {
+  async change(id, change, condition, call) {
     const found = await pets.findById(id, call);
     await later();
-    return changes.changeStatus(
-      id,
-      status,
-      found && from.includes(found.status) ? PET_STATUSES : from,
-      call,
-    );
+    const isMet = found && unmetCondition(found, condition) === undefined;
+    return changes.change(id, change, isMet ? PET_STATUSES : condition, call);
   },
 });
+
+/** Of an animal that was read only its status. */
+const statusOf = (condition: PetCondition): PetCondition =>
+  'id' in condition ? [condition.status] : condition;
 
 /** Stores the animal of a claim again if it is missing. */
 const revives: PetsFault = (pets, { transfer }) => ({
@@ -78,26 +82,41 @@ const everything = (pets: CompleteStore['pets']): Promise<readonly Pet[]> =>
   pets.list({ limit: 100 });
 
 const changing = {
-  'changes the status of one animal, and nothing else': returns({
-    changeStatus: (pet) => pet && savedPet(pet.id, { ...pet, name: pet.name.trim() }),
+  'changes the given fields of one animal, and nothing else': [
+    returns({ change: (pet) => pet && savedPet(pet.id, { ...pet, name: pet.name.trim() }) }),
+    asks({ change: (id, { name: _name, ...others }, ...rest) => [id, others, ...rest] }),
+  ],
+  'changes and removes an animal only while every field is as it was read': [
+    asks({ change: (id, change, condition, call) => [id, change, statusOf(condition), call] }),
+    asks({ remove: (id, condition, call) => [id, statusOf(condition), call] }),
+  ],
+  // Writes the fields of an animal that was read before.
+  'keeps simultaneous changes of different fields': (changes, { pets }) => ({
+    async change(id, change, condition, call) {
+      const { id: _, ...fields } = (await pets.findById(id, call)) ?? { id };
+      await later();
+      return changes.change(id, { ...fields, ...change }, condition, call);
+    },
   }),
+  'lets exactly one of forty simultaneous changes of an animal as it was read succeed':
+    comparesFirst,
   'changes any status to any, also to the same': asks({
-    changeStatus: (id, status, from, call) => [
+    change: (id, change, _, call) => [
       id,
-      status,
-      from.filter((each) => each !== status),
+      change,
+      PET_STATUSES.filter((status) => status !== change.status),
       call,
     ],
   }),
   'changes only from one of the statuses, and else names the one it is': [
-    asks({ changeStatus: (id, status, _, call) => [id, status, PET_STATUSES, call] }),
+    asks({ change: (id, change, _, call) => [id, change, PET_STATUSES, call] }),
     rejects({
-      changeStatus(error) {
+      change(error) {
         throw Object.assign(error, { status: 'sold' });
       },
     }),
   ],
-  'returns frozen animals': returns({ changeStatus: (pet) => pet && { ...pet } }),
+  'returns frozen animals': returns({ change: (pet) => pet && { ...pet } }),
   'removes one animal, once': returns({ remove: () => true }),
   'finds no animal under an id that was never assigned': asks({
     remove: (id, ...rest) => [BigInt.asIntN(32, id), ...rest],
@@ -106,8 +125,8 @@ const changing = {
   'lets exactly one of forty simultaneous removals find the animal': looksFirst,
   // Stores a whole animal, as it was before.
   'ends a change beside a removal as if one came first': (changes, { pets, transfer }) => ({
-    async changeStatus(id, status, from, call) {
-      const changed = await changes.changeStatus(id, status, from, call);
+    async change(id, ...given) {
+      const changed = await changes.change(id, ...given);
       await later();
       if (changed && !(await pets.findById(id))) await transfer.writePets([changed]);
       return changed;
@@ -115,16 +134,15 @@ const changing = {
   }),
   // Sends a change again, because it takes the reply for lost.
   'applies each of many simultaneous changes of one animal once': (changes) => ({
-    async changeStatus(id, status, from, call) {
-      const changed = await changes.changeStatus(id, status, from, call);
+    async change(...given) {
+      const changed = await changes.change(...given);
       await later();
-      if (from.includes('available'))
-        await changes.changeStatus(id, status, from, call).catch(() => {});
+      if (given[1].status === 'pending') await changes.change(...given).catch(() => {});
       return changed;
     },
   }),
   'takes 64 changes at once, beside adds': crowded('remove', 30),
-  ...endings(['remove'], { changeStatus: hasty('changeStatus') }),
+  ...endings(['remove'], { change: hasty('change') }),
 } satisfies Partial<Bites<PetChangesCase, ChangesFault>>;
 
 /** What a repository may do wrong once its animals change. */
@@ -194,7 +212,7 @@ const handles = {
     another: { pets: forgetsChanges },
   },
   'shows each change and removal at once to another handle that reads all the time': [
-    { first: { changes: slow('changeStatus') }, another: { pets: keepsSnapshot(everything) } },
+    { first: { changes: slow('change') }, another: { pets: keepsSnapshot(everything) } },
     // Sees changes at once, and removals late.
     {
       first: { changes: slow('remove') },

@@ -132,11 +132,7 @@ describe('runContract', () => {
         { pets: { ...pets, add: undefined, list: undefined }, dispose },
         'the subject has no pets.add, no pets.list',
       ],
-      [
-        petChangesContract,
-        { pets, changes: {}, dispose },
-        'no changes.changeStatus, no changes.remove',
-      ],
+      [petChangesContract, { pets, changes: {}, dispose }, 'no changes.change, no changes.remove'],
       [apiKeyRepositoryContract, { pets, apiKeys: {}, dispose }, 'no apiKeys.add'],
       [catalogueTransferContract, { pets, transfer: {}, dispose }, 'no transfer.survey'],
       [animalStoreContract, { animalStore: {}, dispose }, 'no animalStore.listPets'],

@@ -2,7 +2,7 @@ import type { PetChanges } from '../../src/application/ports/pet-changes.js';
 import type { PetRepository } from '../../src/application/ports/pet-repository.js';
 import { isAnimalStoreError, type StatusConflictError } from '../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
-import type { Pet } from '../../src/domain/pet.js';
+import { savedPet, type Pet, type PetChange } from '../../src/domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
 import { casesOf, promisesOf, type Contract, type IdOf } from './contract.js';
@@ -65,30 +65,65 @@ async function reads(
     assert.equal(await pets.findById(id), undefined, `the animal ${id} was removed`);
 }
 
+/** Each differs from `FULL_PET` and from the one before. Some names mean something in the language of a database. */
+const CHANGES: readonly PetChange[] = [
+  { name: '$status' },
+  { categoryId: INT64_MIN },
+  { status: 'sold' },
+  { name: "Robert'); DROP TABLE pets; --", categoryId: INT64_MAX },
+  { name: ' \u{1f415}\u0301 ', categoryId: 0n, status: 'available' },
+];
+
 const CHANGING = promises({
-  async 'changes the status of one animal, and nothing else'(changes, { pets }) {
+  async 'changes the given fields of one animal, and nothing else'(changes, { pets }) {
     const [first, second, third] = await addAll(pets, samplePets(3, FULL_PET));
-    const changed = await changes.changeStatus(required(second).id, 'sold', ANY);
-    assert.deepEqual(changed, { ...second, status: 'sold' });
-    await reads(pets, [first, changed, third].map(required));
+    let expected = required(second);
+    for (const change of CHANGES) {
+      expected = savedPet(expected.id, Object.assign({ ...expected }, change));
+      const changed = await changes.change(expected.id, change, ANY);
+      assert.deepEqual(changed, expected, `after ${Object.keys(change).join(', ')}`);
+      await reads(pets, [first, expected, third].map(required));
+    }
+  },
+  async 'changes and removes an animal only while every field is as it was read'(
+    changes,
+    { pets },
+  ) {
+    for (const change of CHANGES) {
+      const pet = await pets.add(FULL_PET);
+      const changed = required(await changes.change(pet.id, change, pet));
+      const again = changes.change(pet.id, { categoryId: 5n }, pet);
+      await rejectsWithCode(again, 'precondition_failed');
+      await rejectsWithCode(changes.remove(pet.id, pet), 'precondition_failed');
+      assert.deepEqual(await pets.findById(pet.id), changed);
+      assert.equal(await changes.remove(pet.id, changed), true);
+      assert.equal(await changes.change(pet.id, change, changed), undefined);
+    }
+    await reads(pets, []);
   },
   async 'changes any status to any, also to the same'(changes, { pets }) {
     for (const from of PET_STATUSES)
       for (const to of PET_STATUSES) {
         const pet = await pets.add(samplePet({ status: from }));
         for (const _ of 'ab')
-          assert.deepEqual(await changes.changeStatus(pet.id, to, ANY), { ...pet, status: to });
+          assert.deepEqual(await changes.change(pet.id, { status: to }, ANY), {
+            ...pet,
+            status: to,
+          });
         assert.deepEqual(await pets.findById(pet.id), { ...pet, status: to });
       }
   },
   async 'changes only from one of the statuses, and else names the one it is'(changes, { pets }) {
     const pet = await pets.add(samplePet({ status: 'pending' }));
-    await conflicts(changes.changeStatus(pet.id, 'sold', ['available']), 'pending');
-    await conflicts(changes.changeStatus(pet.id, 'pending', ['available', 'sold']), 'pending');
-    await conflicts(changes.changeStatus(pet.id, 'sold', []), 'pending');
+    await conflicts(changes.change(pet.id, { status: 'sold' }, ['available']), 'pending');
+    await conflicts(
+      changes.change(pet.id, { status: 'pending' }, ['available', 'sold']),
+      'pending',
+    );
+    await conflicts(changes.change(pet.id, { status: 'sold' }, []), 'pending');
     await conflicts(changes.remove(pet.id, ['available', 'sold']), 'pending');
     await reads(pets, [pet]);
-    const changed = await changes.changeStatus(pet.id, 'sold', ['available', 'pending']);
+    const changed = await changes.change(pet.id, { status: 'sold' }, ['available', 'pending']);
     assert.equal(changed?.status, 'sold');
     assert.equal(await changes.remove(pet.id, ['sold']), true);
   },
@@ -98,13 +133,13 @@ const CHANGING = promises({
   ) {
     const pet = await pets.add(samplePet());
     for (const status of ['pending', 'sold', 'available'] as const) {
-      await changes.changeStatus(pet.id, status, ANY);
+      await changes.change(pet.id, { status }, ANY);
       await reads(pets, [{ ...pet, status }]);
     }
   },
   async 'returns frozen animals'(changes, { pets }) {
     const pet = await pets.add(samplePet());
-    const changed = await changes.changeStatus(pet.id, 'sold', ANY);
+    const changed = await changes.change(pet.id, { status: 'sold' }, ANY);
     assert.ok(Object.isFrozen(changed), 'the changed animal is not frozen');
   },
 });
@@ -118,13 +153,13 @@ const REMOVING = promises({
     assert.equal(await changes.remove(required(second).id, ANY), true);
     await reads(pets, [first, third].map(required), [required(second)]);
     assert.equal(await changes.remove(required(second).id, ANY), false);
-    assert.equal(await changes.changeStatus(required(second).id, 'sold', ANY), undefined);
+    assert.equal(await changes.change(required(second).id, { status: 'sold' }, ANY), undefined);
     await reads(pets, [first, third].map(required), [required(second)]);
   },
   async 'finds no animal under an id that was never assigned'(changes, { pets }) {
     const pet = await pets.add(samplePet());
     for (const id of [0n, -1n, -pet.id, pet.id + 1n, pet.id + 2n ** 32n, INT64_MAX, INT64_MIN]) {
-      assert.equal(await changes.changeStatus(id, 'sold', ANY), undefined, String(id));
+      assert.equal(await changes.change(id, { status: 'sold' }, ANY), undefined, String(id));
       assert.equal(await changes.remove(id, ANY), false, String(id));
     }
     await reads(pets, [pet]);
@@ -143,9 +178,11 @@ const REMOVING = promises({
 const REPLAYING = promises({
   async 'replays a create as it was, whatever became of the animal'(changes, { pets }) {
     const { pet } = await addOnce(pets, FULL_PET, claimed());
-    await changes.changeStatus(pet.id, 'sold', ANY);
-    assert.deepEqual(await addOnce(pets, FULL_PET, claimed()), { pet, replayed: true });
-    await reads(pets, [{ ...pet, status: 'sold' }]);
+    for (const change of CHANGES) {
+      const changed = required(await changes.change(pet.id, change, ANY));
+      assert.deepEqual(await addOnce(pets, FULL_PET, claimed()), { pet, replayed: true });
+      await reads(pets, [changed]);
+    }
     await changes.remove(pet.id, ANY);
     for (const _ of 'abc')
       assert.deepEqual(await addOnce(pets, FULL_PET, claimed()), { pet, replayed: true });
@@ -179,7 +216,7 @@ const COPYING = promises({
     const copying = required(transfer);
     const { pet: changed } = await addOnce(pets, FULL_PET, claimed({ key: 'changed' }));
     const { pet: removed } = await addOnce(pets, FULL_PET, claimed({ key: 'removed' }));
-    await changes.changeStatus(changed.id, 'sold', ANY);
+    await changes.change(changed.id, { status: 'sold' }, ANY);
     await changes.remove(removed.id, ANY);
     const claims = await copying.readClaims({ limit: 10, now: Date.now() });
     const idOf = (wanted: string) => claims.find(({ key }) => key === wanted)?.petId;
@@ -210,7 +247,7 @@ const RACING = promises({
     for (const _ of 'abc') {
       const pet = await subject.pets.add(samplePet());
       const racers = times(20, () =>
-        both.map((each) => each.changeStatus(pet.id, 'sold', ['available'])),
+        both.map((each) => each.change(pet.id, { status: 'sold' }, ['available'])),
       );
       const results = await Promise.allSettled(racers.flat());
       for (const result of results) {
@@ -220,6 +257,41 @@ const RACING = promises({
       const successes = results.filter(({ status }) => status === 'fulfilled').length;
       assert.equal(successes, 1, `${successes} callers changed the animal from available to sold`);
     }
+  },
+  async 'lets exactly one of forty simultaneous changes of an animal as it was read succeed'(
+    _,
+    subject,
+  ) {
+    const both = await bothChanges(subject);
+    const pet = await subject.pets.add(FULL_PET);
+    const racers = times(20, (number) =>
+      both.map((each, handle) => each.change(pet.id, { name: `${handle} ${number}` }, pet)),
+    );
+    const results = await Promise.allSettled(racers.flat());
+    const changed = results.flatMap((result) =>
+      result.status === 'fulfilled' ? result.value : [],
+    );
+    assert.equal(changed.length, 1, `${changed.length} callers changed the animal that they read`);
+    for (const result of results)
+      if (result.status === 'rejected')
+        await rejectsWithCode(Promise.reject(result.reason), 'precondition_failed');
+    assert.deepEqual(await subject.pets.findById(pet.id), changed[0]);
+  },
+  async 'keeps simultaneous changes of different fields'(_, subject) {
+    const [one, other] = await bothChanges(subject);
+    const stored = await addAll(subject.pets, samplePets(20));
+    await Promise.all(
+      stored.flatMap(({ id }) => [
+        required(one).change(id, { name: 'Renamed' }, ANY),
+        required(other).change(id, { categoryId: -7n }, ANY),
+        required(one).change(id, { status: 'sold' }, ANY),
+      ]),
+    );
+    const change: PetChange = { name: 'Renamed', categoryId: -7n, status: 'sold' };
+    await reads(
+      subject.pets,
+      stored.map((pet) => savedPet(pet.id, Object.assign({ ...pet }, change))),
+    );
   },
   async 'lets exactly one of forty simultaneous removals find the animal'(_, subject) {
     const both = await bothChanges(subject);
@@ -234,7 +306,7 @@ const RACING = promises({
     const [one, other] = await bothChanges(subject);
     const stored = await addAll(subject.pets, samplePets(20));
     const ends = stored.map(async (pet) => {
-      const changed = started(required(one).changeStatus(pet.id, 'sold', ANY));
+      const changed = started(required(one).change(pet.id, { status: 'sold' }, ANY));
       assert.equal(await required(other).remove(pet.id, ANY), true);
       const result = await changed;
       if (result) assert.deepEqual(result, { ...pet, status: 'sold' });
@@ -254,7 +326,7 @@ const RACING = promises({
       both.flatMap((each) =>
         steps.map(async ([from, to]) => {
           try {
-            await each.changeStatus(pet.id, to, [from]);
+            await each.change(pet.id, { status: to }, [from]);
             counts.set(from, (counts.get(from) ?? 0) + 1);
           } catch (error) {
             if (!isAnimalStoreError(error) || error.code !== 'status_conflict') throw error;
@@ -273,7 +345,7 @@ const RACING = promises({
     const stored = await addAll(pets, samplePets(64));
     const changing = stored.map(({ id }, index) =>
       started<unknown>(
-        index % 2 === 0 ? changes.remove(id, ANY) : changes.changeStatus(id, 'sold', ANY),
+        index % 2 === 0 ? changes.remove(id, ANY) : changes.change(id, { status: 'sold' }, ANY),
       ),
     );
     const added = await addAll(pets, samplePets(8));
@@ -296,7 +368,7 @@ const RACING = promises({
       started<unknown>(
         index % 2 === 0
           ? changes.remove(id, ANY)
-          : changes.changeStatus(id, status === 'sold' ? 'pending' : 'sold', ANY),
+          : changes.change(id, { status: status === 'sold' ? 'pending' : 'sold' }, ANY),
       ),
     );
     for (const status of [undefined, 'sold', 'available'] as const) {
@@ -315,7 +387,7 @@ const RACING = promises({
 });
 
 export const CHANGE_OPERATIONS = {
-  changeStatus: ({ changes }, id, call) => required(changes).changeStatus(id, 'sold', ANY, call),
+  change: ({ changes }, id, call) => required(changes).change(id, { status: 'sold' }, ANY, call),
   remove: ({ changes }, id, call) => required(changes).remove(id, ANY, call),
 } satisfies Operations;
 
@@ -326,11 +398,12 @@ const keepsChanges =
     const first = await subject.pets.add(FULL_PET);
     const second = await subject.pets.add(FULL_PET);
     const third = await addClaimed(subject.pets, FULL_PET);
-    await changes.changeStatus(first.id, 'sold', ANY);
+    const change: PetChange = { name: '$name', categoryId: INT64_MAX, status: 'sold' };
+    await changes.change(first.id, change, ANY);
     await changes.remove(second.id, ANY);
     await changes.remove(third.id, ANY);
     const later = await further(subject);
-    await reads(later.pets, [{ ...first, status: 'sold' }], [second, third]);
+    await reads(later.pets, [{ ...first, ...change }], [second, third]);
     assert.deepEqual(await addOnce(later.pets, FULL_PET, claimed()), {
       pet: third,
       replayed: true,
@@ -361,7 +434,7 @@ const SHARING = promises({
       () => other.list({ limit: 1 }),
       async (number) => {
         const { id } = required(pets[number % 10]);
-        if (number < 10) await changes.changeStatus(id, 'sold', ANY);
+        if (number < 10) await changes.change(id, { status: 'sold' }, ANY);
         else await changes.remove(id, ANY);
         assert.equal((await other.findById(id))?.status, number < 10 ? 'sold' : undefined);
       },

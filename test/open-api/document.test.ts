@@ -70,12 +70,12 @@ describe('The OpenAPI document', () => {
   });
 
   it('has an example for every media type of a request body, which the service accepts', async () => {
-    const settings: Partial<HttpSettings> = { experimental: ['changeStatus', 'removePet'] };
+    const settings: Partial<HttpSettings> = { experimental: ['changePet', 'removePet'] };
     const service = httpInterface({ animalStore: memoryAnimalStore(), settings });
-    const { createPet, changeStatus } = operationsOf(documentFor(settings));
+    const { createPet, changePet } = operationsOf(documentFor(settings));
     for (const [operation, target, expected] of [
       [createPet, { method: 'POST' }, 201],
-      [changeStatus, { method: 'PATCH', path: '/v1/pets/1' }, 200],
+      [changePet, { method: 'PATCH', path: '/v1/pets/1' }, 200],
     ] as const) {
       const types = Object.entries(operation?.requestBody?.content ?? {});
       expect(types).to.not.be.empty;
@@ -122,23 +122,23 @@ describe('The OpenAPI document', () => {
 
   describe('declares the statuses that the settings can produce', () => {
     it('those of experimental operations where they are served, and nothing of them elsewhere', () => {
-      const experimental = documentFor({ experimental: ['changeStatus', 'removePet'] });
-      const { changeStatus = [], removePet = [], ...stable } = statusesOf(experimental);
+      const experimental = documentFor({ experimental: ['changePet', 'removePet'] });
+      const { changePet = [], removePet = [], ...stable } = statusesOf(experimental);
       expect(stable).to.deep.equal(statusesOf(document));
-      expect(changeStatus).to.deep.equal(
+      expect(changePet).to.deep.equal(
         '200 400 401 403 404 408 409 412 413 415 417 431 500 503'.split(' '),
       );
       expect(removePet).to.deep.equal('204 400 401 403 404 408 409 412 417 431 500 503'.split(' '));
-      for (const id of ['changeStatus', 'removePet'])
+      for (const id of ['changePet', 'removePet'])
         expect(operationsOf(experimental)[id])
           .to.include({ 'x-stability': 'experimental' })
           .and.not.have.property('deprecated');
-      expect(operationsOf(experimental)['changeStatus']?.requestBody?.content).to.have.all.keys(
+      expect(operationsOf(experimental)['changePet']?.requestBody?.content).to.have.all.keys(
         'application/merge-patch+json',
         'application/json',
       );
       expect(openApiDocument()).to.not.match(
-        /x-stability|StatusChange|AcceptPatch|status_conflict|pets:delete/,
+        /x-stability|PetChange|AcceptPatch|status_conflict|pets:delete/,
       );
     });
 

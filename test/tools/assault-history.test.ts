@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createFetchHandler } from '../../src/adapters/http/fetch/index.js';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import { createAnimalStore } from '../../src/application/create-animal-store.js';
-import type { PetChanges } from '../../src/application/ports/pet-changes.js';
+import { unmetCondition, type PetChanges } from '../../src/application/ports/pet-changes.js';
 import type { PetRepository } from '../../src/application/ports/pet-repository.js';
 import type { CompleteStore } from '../../src/application/ports/store.js';
 import { PET_STATUSES } from '../../src/domain/pet-status.js';
@@ -71,6 +71,14 @@ describe('an order of the calls on one animal', () => {
       '4-5 change 200 pending',
       '10-11 read sold',
     ],
+    [
+      'two fields at the same time',
+      '3-6 change 200 /Rex',
+      '4-5 change 200 //8',
+      '7-8 read sold/Rex/8',
+    ],
+    ['the animal as it was read', '3-4 change 200 /Rex/7', '5-6 change 200 //8 sold/Rex/7'],
+    ['another than was read', '3-4 change 200 /Rex/7', '5-6 change 412 //8 sold/Max/7'],
     ['a retry after a removal', '3-4 remove 204', '5-6 create replayed sold', '7-8 read 404'],
   ] as const) {
     it(`is found: ${title}`, () => expect(search(...lines).impossible).to.equal(undefined));
@@ -87,6 +95,13 @@ describe('an order of the calls on one animal', () => {
       '4-5 read pending',
       '6-7 change 200 sold',
       '8-9 read pending',
+    ],
+    ['a name is lost', '3-6 change 200 /Rex/7', '4-5 change 200 //8', '7-8 read sold/Max/8'],
+    [
+      'two changes of what was read',
+      '3-4 change 200 /Rex/7',
+      '5-8 change 200 /Max sold/Rex/7',
+      '6-7 change 200 //8 sold/Rex/7',
     ],
     ['two removals', '3-5 remove 204', '4-6 remove 204'],
     ['a retry undoes a removal', '3-4 remove 204', '5-6 create replayed sold', '7-8 read sold'],
@@ -118,11 +133,28 @@ const FAULTS: Readonly<
 > = {
   'from read before': ({ pets, changes }) => ({
     changes: {
-      async changeStatus(id, status, from) {
+      async change(id, change, condition) {
         const pet = await pets.findById(id);
         await turn();
-        const isAllowed = pet !== undefined && from.includes(pet.status);
-        return isAllowed ? changes.changeStatus(id, status, [...PET_STATUSES]) : undefined;
+        const isMet = pet !== undefined && unmetCondition(pet, condition) === undefined;
+        return isMet ? changes.change(id, change, [...PET_STATUSES]) : undefined;
+      },
+    },
+  }),
+  'only the status compared': ({ changes }) => ({
+    changes: {
+      async change(id, change, condition) {
+        await turn();
+        return changes.change(id, change, 'id' in condition ? [condition.status] : condition);
+      },
+    },
+  }),
+  'a whole animal written': ({ pets, changes }) => ({
+    changes: {
+      async change(id, change, condition) {
+        const { id: _, ...fields } = (await pets.findById(id)) ?? { id };
+        await turn();
+        return changes.change(id, { ...fields, ...change }, condition);
       },
     },
   }),
@@ -143,7 +175,7 @@ function storeWith(fault: string): Send {
     pets: withFault(store.pets, () => pets),
     changes: withFault(store.changes, () => changes),
   });
-  const settings = { experimental: ['changeStatus', 'removePet'] } as const;
+  const settings = { experimental: ['changePet', 'removePet'] } as const;
   const handle = createFetchHandler(httpInterface({ animalStore, settings }));
   return async (_service, target, { headers, ...request }) => {
     const all = { Authorization: 'Bearer any', ...headers };

@@ -8,6 +8,7 @@ import {
   InvalidParameterError,
   InvalidPetError,
   PetNotFoundError,
+  PreconditionFailedError,
   StatusConflictError,
   UnavailableError,
   isAnimalStoreError,
@@ -35,6 +36,7 @@ const EVERY_ERROR = [
   new IdempotencyConflictError({ cause }),
   new IdempotencyKeyReusedError({ cause }),
   new StatusConflictError('sold', { cause }),
+  new PreconditionFailedError({ cause }),
   new UnavailableError('reading an animal', { cause }),
 ];
 

@@ -78,7 +78,7 @@ describe('The use cases', () => {
       addOnce: rejects,
       findById: rejects,
       list: rejects,
-      changeStatus: rejects,
+      change: rejects,
       remove: rejects,
     };
     const port = ports as unknown as PetRepository & PetChanges;
@@ -88,7 +88,7 @@ describe('The use cases', () => {
       rejecting.listPets({}, { signal }),
       rejecting.createPet(fido, { signal }),
       rejecting.getPet(1n, { signal }),
-      rejecting.changeStatus(1n, 'sold', { signal }),
+      rejecting.changePet(1n, { status: 'sold' }, { signal }),
       rejecting.removePet(1n, { signal }),
       rejecting.createPet(fido, { idempotencyKey, signal }), // the last: it first makes a digest
     ])
@@ -133,7 +133,10 @@ describe('The core hands over values that cannot change:', () => {
   for (const [what, call] of Object.entries({
     'an animal': () => animalStore.createPet(fido),
     'an animal and its claim': () => animalStore.createPet(fido, { idempotencyKey }),
-    'the statuses of a change': () => animalStore.changeStatus(1n, 'sold', { from: 'available' }),
+    'a change and its statuses': () =>
+      animalStore.changePet(1n, { status: 'sold' }, { from: 'available' }),
+    'a change and the animal that it starts from': () =>
+      animalStore.changePet(1n, { name: 'Rex' }, { from: { ...fido, id: 1n, status: 'sold' } }),
     'every status': () => animalStore.removePet(1n),
     'a line of an import, and its claim': () =>
       addPets(watching(pets), { source: 'a' })(

@@ -1,12 +1,21 @@
 // Clients that create, change, remove, read and list animals, the record of their calls, and what is wrong with it.
-import { findOrder } from './linear-order.mjs';
+import { changed, findOrder } from './linear-order.mjs';
 
 const STATUSES = ['available', 'pending', 'sold'];
+/** What changes change: see linear-order.mjs. A name begins with the first one of its animal, for whoever reads it. */
+const CHANGES = [
+  ...STATUSES.map((status) => () => status),
+  ...['', '.rex', '.max'].map((nickname) => (name) => `/${name}${nickname}`),
+  ...[7, 8, 9].map((categoryId) => () => `//${categoryId}`),
+  (name) => `sold/${name}.rex`,
+  (name) => `pending/${name}.max/9`,
+];
 const PLACES = 200; // animals at a time
 const POPULAR = 8; // half of the calls go to so few of them
 const AFTERLIFE = 20; // calls on a removed animal, before another takes its place
 const PAUSE = 50; // after a request that failed, in milliseconds
 
+const stateOf = ({ status, name, categoryId }) => `${status}/${name}/${categoryId}`;
 const pick = (among, draw) => among[Math.floor(draw * among.length)];
 
 /**
@@ -33,8 +42,9 @@ export class AnimalHistory {
     const number = this.animals.size;
     const animal = {
       name: `animal-${number}`,
-      status: STATUSES[number % 3],
+      state: `${STATUSES[number % 3]}/animal-${number}/7`,
       calls: [],
+      tag: undefined, // the last state that was read, with its ETag
       left: Infinity,
     };
     this.animals.set(animal.name, animal);
@@ -48,7 +58,7 @@ export class AnimalHistory {
       const place = Math.floor(where * (popular < 0.5 ? POPULAR : PLACES));
       const animal = this.#places[place];
       const service = Math.floor(first * 2);
-      const change = { kind: 'change', to: pick(STATUSES, second) };
+      const change = { kind: 'change', to: pick(CHANGES, second)(animal.name) };
       if (what < 0.03)
         await this.traverse(
           service,
@@ -59,6 +69,12 @@ export class AnimalHistory {
         await this.call(animal, { kind: 'create' }, service);
       else if (what < 0.4) await this.call(animal, { kind: 'read' }, service);
       else if (what < 0.65) await this.call(animal, change, service);
+      else if (what < 0.8 && animal.tag)
+        await this.call(
+          animal,
+          { ...change, from: animal.tag.state, tag: animal.tag.tag },
+          service,
+        );
       else if (what < 0.95)
         await this.call(animal, { ...change, from: pick(STATUSES, third) }, service);
       else await this.call(animal, { kind: 'remove' }, service);
@@ -69,7 +85,7 @@ export class AnimalHistory {
 
   /** Sends a request for one animal, and records it. Resolves to whether it was answered. */
   async call(animal, operation, service) {
-    const call = { to: animal.status, ...operation, service, begin: this.#tick() };
+    const call = { to: animal.state, ...operation, service, begin: this.#tick() };
     const { status, headers, body } = await this.#request(service, requestOf(animal, operation));
     if (status === 'not sent' || (status === 409 && call.kind === 'create')) return false; // it did nothing
     animal.calls.push(call);
@@ -84,9 +100,12 @@ export class AnimalHistory {
     }
     if (status === 200 || status === 201) {
       const pet = JSON.parse(body);
-      if (call.kind === 'read') call.answer = pet.status;
-      else if (pet.status !== call.to) this.faults.push(`${call.kind} to ${call.to}: ${body}`);
+      const state = stateOf(pet);
+      if (call.kind === 'read') call.answer = state;
+      else if (changed(state, call.to) !== state)
+        this.faults.push(`${call.kind} to ${call.to}: ${body}`);
       this.#see(animal, pet);
+      if (status === 200) animal.tag = { state, tag: headers.etag };
     }
     if (status === 204 || status === 404) animal.left = Math.min(animal.left, AFTERLIFE);
     animal.left -= 1;
@@ -107,14 +126,14 @@ export class AnimalHistory {
       const seen = new Set();
       const begin = after;
       for (const pet of pets) {
-        const animal = this.animals.get(pet.name);
+        const animal = this.animals.get(nameOf(pet));
         if (pet.id <= after || !animal)
           this.faults.push(`after ${after} in a list: ${JSON.stringify(pet)}`);
         after = pet.id;
         if (!animal) continue;
         this.#see(animal, pet);
         seen.add(animal);
-        animal.calls.push({ ...call, answer: pet.status });
+        animal.calls.push({ ...call, answer: stateOf(pet) });
       }
       const end = more ? after : Infinity;
       for (const animal of expected) {
@@ -162,7 +181,10 @@ export class AnimalHistory {
   async #request(service, [target, request]) {
     const response = await this.#send(service, target, request).catch((error) => ({ error }));
     this.counts.calls += 1;
-    if (response.status < 500 && (response.status < 400 || [404, 409].includes(response.status)))
+    if (
+      response.status < 500 &&
+      (response.status < 400 || [404, 409, 412].includes(response.status))
+    )
       return response;
     if (response.status !== undefined && response.status !== 503)
       this.faults.push(`${request.method ?? 'GET'} ${target}: ${response.status} ${response.body}`);
@@ -172,11 +194,12 @@ export class AnimalHistory {
     return { status: 'unanswered' };
   }
 
-  #see(animal, { id, name, categoryId }) {
+  #see(animal, pet) {
+    const { id, name } = pet;
     animal.id ??= id;
     const owner = this.#names.get(id) ?? animal.name;
     this.#names.set(id, owner);
-    if (animal.id !== id || owner !== animal.name || name !== animal.name || categoryId !== 7)
+    if (animal.id !== id || owner !== animal.name || nameOf(pet) !== animal.name)
       this.faults.push(
         `${animal.name} has the id ${animal.id}: ${id} is ${name}, and was ${owner}`,
       );
@@ -184,15 +207,29 @@ export class AnimalHistory {
 }
 
 /** The target and the request of an operation. */
-function requestOf({ name, status, id }, { kind, to, from }) {
+function requestOf({ name, state, id }, { kind, to, from, tag }) {
   const json = { 'Content-Type': 'application/json' };
   if (kind === 'create') {
-    const body = JSON.stringify({ name, categoryId: 7, status });
+    const body = JSON.stringify(fieldsOf(state));
     return ['/v1/pets', { method: 'POST', headers: { ...json, 'Idempotency-Key': name }, body }];
   }
   const target = `/v1/pets/${id}`;
   if (kind === 'read') return [target, {}];
   if (kind === 'remove') return [target, { method: 'DELETE' }];
-  const request = { method: 'PATCH', headers: json, body: JSON.stringify({ status: to }) };
-  return [from ? `${target}?from=${from}` : target, request];
+  const headers = tag ? { ...json, 'If-Match': tag } : json;
+  const request = { method: 'PATCH', headers, body: JSON.stringify(fieldsOf(to)) };
+  return [from && !tag ? `${target}?from=${from}` : target, request];
 }
+
+/** The members of a body: those that the state has. */
+function fieldsOf(state) {
+  const [status, name, categoryId] = state.split('/');
+  return {
+    ...(status && { status }),
+    ...(name && { name }),
+    ...(categoryId && { categoryId: Number(categoryId) }),
+  };
+}
+
+/** The first name of an animal, whatever its name is now. */
+const nameOf = ({ name }) => name.split('.')[0];

@@ -7,7 +7,7 @@ import { AnimalHistory } from './animal-history.mjs';
 import { inFolder, mongodPath, send, serve } from './keyed-creates.mjs';
 
 const CLIENTS = 16;
-const SETTINGS = { EXPERIMENTAL: 'changeStatus,removePet' };
+const SETTINGS = { EXPERIMENTAL: 'changePet,removePet' };
 
 export async function attack({ short, show, random }) {
   const seconds = short ? 10 : 120;

@@ -2,15 +2,28 @@
 // its begin and its end, in an order in which every answer is right. An unanswered call happened later, or never.
 // The search is Lowe's just-in-time linearization: a call is put in its place only when a call that ends needs it.
 
+// A state is `status/name/categoryId`; `to` is one, too, without what stays: `/Rex` is another name.
+
+/** The state after the change `to`. */
+export function changed(state, to) {
+  const [before, given] = [state.split('/'), to.split('/')];
+  const { length } = before.length > given.length ? before : given;
+  return Array.from({ length }, (_, field) => given[field] || before[field]).join('/');
+}
+
+/** Whether the animal is as a change requires: in the status, or in the whole state, which has a slash. */
+const meets = (state, from = state) => state === from || state.split('/')[0] === from;
+
 /** What one call on an animal in `state` answers, and the state after it. `list` answers for one animal of a page. */
 function perform(state, { kind, to, from }) {
   const exists = state !== 'absent' && state !== 'removed';
   if (kind === 'create') return state === 'absent' ? ['created', to] : ['replayed', state];
-  if (kind === 'list') return [exists && (from ?? state) === state ? state : 'not-listed', state];
+  if (kind === 'list') return [exists && meets(state, from) ? state : 'not-listed', state];
   if (!exists) return [404, state];
   if (kind === 'read') return [state, state];
   if (kind === 'remove') return [204, 'removed'];
-  return (from ?? state) === state ? [200, to] : [409, state];
+  if (meets(state, from)) return [200, changed(state, to)];
+  return [from.includes('/') ? 412 : 409, state];
 }
 
 /** Answers of calls that may change the animal. All other calls can take their place at the first right moment. */

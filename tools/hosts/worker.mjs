@@ -25,7 +25,7 @@ function ailing({ pets, changes }) {
   const call = { value: fails };
   return {
     pets: Object.create(pets, { add: call, findById: call, list: call }),
-    changes: Object.create(changes, { changeStatus: call, remove: call }),
+    changes: Object.create(changes, { change: call, remove: call }),
     check: fails,
   };
 }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import {
   IdempotencyKeyReusedError,
-  StatusConflictError,
   UnavailableError,
   isAnimalStoreError,
   savedPet,
+  unmetCondition,
 } from 'animal-store';
 import pg from 'pg';
 import { inTransaction, makeTables } from './postgres-tables.mjs';
@@ -97,28 +97,36 @@ export class PostgresPetRepository {
     return rows.map(petOf);
   }
 
-  changeStatus(id, status, from, call) {
-    return this.#change('changing an animal', id, from, call, async (client, pet) => {
-      await client.query('UPDATE pets SET status = $2 WHERE id = $1', [id, status]);
-      return savedPet(id, { ...pet, status });
+  change(id, fields, condition, call) {
+    return this.#change('changing an animal', id, condition, call, async (client, pet) => {
+      const changed = savedPet(id, { ...pet, ...fields });
+      const { name, categoryId, status } = changed;
+      await client.query('UPDATE pets SET name = $2, category_id = $3, status = $4 WHERE id = $1', [
+        id,
+        name,
+        categoryId,
+        status,
+      ]);
+      return changed;
     });
   }
 
-  async remove(id, from, call) {
-    const removed = await this.#change('removing an animal', id, from, call, (client) =>
+  async remove(id, condition, call) {
+    const removed = await this.#change('removing an animal', id, condition, call, (client) =>
       client.query('DELETE FROM pets WHERE id = $1', [id]),
     );
     return removed !== undefined;
   }
 
-  /** Locks the row, so that no other change comes between the look at its status and this one. */
-  #change(doing, id, from, { signal } = {}, work) {
+  /** Locks the row, so that no other change comes between the look at it and this one. */
+  #change(doing, id, condition, { signal } = {}, work) {
     return this.#write(doing, signal, (client) =>
       inTransaction(client, async () => {
         const { rows } = await client.query('SELECT * FROM pets WHERE id = $1 FOR UPDATE', [id]);
         if (rows.length === 0) return undefined;
         const pet = petOf(rows[0]);
-        if (!from.includes(pet.status)) throw new StatusConflictError(pet.status);
+        const unmet = unmetCondition(pet, condition);
+        if (unmet) throw unmet;
         return work(client, pet);
       }),
     );

@@ -6,7 +6,8 @@ import {
   type HttpResponse,
 } from './http-message.js';
 import { fitsPolicy, type HttpSettings } from './http-settings.js';
-import { conditional, entityTagOf } from './preconditions.js';
+import { entityTagOf } from './entity-tag.js';
+import { conditional } from './preconditions.js';
 import { openRoute, type Route } from './routes.js';
 
 /** A static file of the docs page, as text. */

@@ -36,7 +36,7 @@ export interface HttpSettings {
 }
 
 /** Every operation that is served only where the settings name it. */
-export const EXPERIMENTAL = ['changeStatus', 'removePet'] as const;
+export const EXPERIMENTAL = ['changePet', 'removePet'] as const;
 
 /** When the interface removes getPet. */
 export const GET_PET_SUNSET = new Date('2030-12-05T00:00:00Z');

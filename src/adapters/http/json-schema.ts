@@ -8,7 +8,7 @@ export interface Keywords {
   readonly items?: Keywords;
   readonly examples?: readonly unknown[];
   readonly properties?: Readonly<Record<string, Keywords>>;
-  readonly required?: readonly string[];
+  readonly required?: readonly string[] | undefined;
   readonly default?: string | number;
   readonly $ref?: string;
 }

@@ -1,4 +1,5 @@
 import type { AnimalStore, ExperimentalAnimalStore } from '../../application/animal-store.js';
+import { entityTagOf } from './entity-tag.js';
 import { lateBody } from './error-responses.js';
 import { JSON_TYPE, REVALIDATED } from './http-message.js';
 import type { HttpSettings } from './http-settings.js';
@@ -11,9 +12,9 @@ import {
   type OperationId,
 } from './operations.js';
 import { petJson, petsJson } from './pet-json.js';
-import { changeConditionally, conditional, entityTagOf } from './preconditions.js';
+import { changeConditionally, conditional } from './preconditions.js';
 import { nextLink, readFrom, readPetId, readPetQuery } from './parameters.js';
-import { readJsonText, readNewPet, readStatusChange } from './request-body.js';
+import { readJsonText, readNewPet, readPetChange } from './request-body.js';
 import { readIdempotencyKey } from './request-headers.js';
 import type { Endpoint, RequestContext, Route } from './routes.js';
 
@@ -104,11 +105,11 @@ const handlersOf = (
       return { body: petJson(await animalStore.getPet(readPetId(parameters), deadline)) };
     },
 
-    async changeStatus(context) {
+    async changePet(context) {
       const required = readFrom(context.request.query);
-      const status = readStatusChange(await readBody(context));
+      const change = readPetChange(await readBody(context));
       const pet = await changeConditionally(context, animalStore, required, (id, call) =>
-        animalStore.changeStatus(id, status, call),
+        animalStore.changePet(id, change, call),
       );
       const body = petJson(pet);
       return { headers: { ETag: await entityTagOf(body) }, body };

@@ -7,7 +7,7 @@ import { IDEMPOTENCY_KEY_PATTERN } from './request-headers.js';
 import { ChangeQuery, ListQuery, PetId } from './schemas.js';
 
 /** The id of an operation of the interface. */
-export type OperationId = 'listPets' | 'createPet' | 'getPet' | 'changeStatus' | 'removePet';
+export type OperationId = 'listPets' | 'createPet' | 'getPet' | 'changePet' | 'removePet';
 
 /** The declaration of an operation: routes, authorization, deprecation and the OpenAPI document follow from it. */
 export interface Operation {
@@ -206,20 +206,19 @@ export const OPERATIONS = {
     conditional: true,
     errors: ['pet_not_found', 'precondition_failed'],
   },
-  changeStatus: {
+  changePet: {
     method: 'PATCH',
     path: '/pets/{petId}',
     scope: 'pets:write',
-    summary: 'Change the status of an animal',
+    summary: 'Change an animal',
     description:
-      'Gives an animal a status: any, or the same again. Its other members cannot be changed. After a 4xx response ' +
-      'nothing was changed.',
+      'Changes the members that the body has. Omitted members stay as they are. After a 4xx response nothing was changed.',
     stability: 'experimental',
     parameters: OF_A_CHANGE.parameters,
     body: {
-      schema: reference('StatusChange'),
+      schema: reference('PetChange'),
       example: { status: 'sold' },
-      description: 'The new status, as a merge patch (RFC 7396): uncompressed JSON in UTF-8.',
+      description: 'What changes, as a merge patch (RFC 7396): uncompressed JSON in UTF-8.',
       types: ['application/merge-patch+json', 'application/json'],
     },
     success: {

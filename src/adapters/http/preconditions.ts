@@ -1,6 +1,7 @@
 import type { AnimalStore, ChangeCall } from '../../application/animal-store.js';
-import { StatusConflictError, isAnimalStoreError } from '../../domain/errors.js';
+import { StatusConflictError } from '../../domain/errors.js';
 import type { PetStatus } from '../../domain/pet-status.js';
+import { entityTagOf } from './entity-tag.js';
 import { HttpError } from './error-responses.js';
 import type { HttpRequest, HttpResponse } from './http-message.js';
 import { petJson } from './pet-json.js';
@@ -27,10 +28,9 @@ export async function conditional(
 }
 
 /**
- * Changes the animal of the path under the preconditions (RFC 9110, 13.2.2): If-Match, then If-None-Match. An animal's tag
- * follows from its status, as nothing else of it changes: so the change is made only from the status that the tag was
- * compared with.
- * @throws {HttpError} `precondition_failed`
+ * Changes the animal of the path under the preconditions (RFC 9110, 13.2.2): If-Match, then If-None-Match. The change is
+ * made only while the animal is as it was when its tag was compared.
+ * @throws {HttpError | PreconditionFailedError} `precondition_failed`
  * @throws {StatusConflictError} the tag matches, but the animal does not have the required status
  */
 export async function changeConditionally<Result>(
@@ -49,11 +49,7 @@ export async function changeConditionally<Result>(
   if (isMatch(ifNoneMatch, entityTag))
     throw preconditionFailed('If-None-Match names the animal as it is.');
   if (required !== undefined && required !== pet.status) throw new StatusConflictError(pet.status);
-  return change(id, { from: pet.status, signal }).catch((error: unknown) => {
-    throw isAnimalStoreError(error) && error.code === 'status_conflict'
-      ? preconditionFailed()
-      : error;
-  });
+  return change(id, { from: pet, signal });
 }
 
 /** Compares strongly, as If-Match requires. */
@@ -80,25 +76,4 @@ const isMatch = (ifNoneMatch: string | undefined, entityTag: string): boolean =>
   (isAny(ifNoneMatch) ||
     ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === entityTag));
 
-/** The ETag of a body and its Link. A promise where only Web Crypto is available. */
-export function entityTagOf(body: string, link = ''): string | Promise<string> {
-  const digest = sha256(`${link}\n${body}`);
-  return typeof digest === 'string' ? tagOf(digest) : digest.then(tagOf);
-}
-
 const OWN_TAG = /^"[\w-]{22}"$/;
-
-/** 22 base64url digits are 132 bits: enough to rule out collisions. */
-const tagOf = (digest: string): string => `"${digest.slice(0, 22)}"`;
-
-// For texts this short, Web Crypto takes twenty times as long as Node's own hash.
-const { hash } = globalThis['process']?.getBuiltinModule?.('node:crypto') ?? {};
-
-const sha256: (text: string) => string | Promise<string> = hash
-  ? (text) => hash('sha256', text, 'base64url')
-  : async (text) => {
-      const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-      return btoa(String.fromCharCode(...new Uint8Array(digest)))
-        .replaceAll('+', '-')
-        .replaceAll('/', '_');
-    };

@@ -1,15 +1,14 @@
 import { InvalidPetError, type Fault } from '../../domain/errors.js';
-import { NEW_PET_FIELDS, newPetFaults, statusFaults, type NewPet } from '../../domain/pet.js';
-import type { PetStatus } from '../../domain/pet-status.js';
+import { NEW_PET_FIELDS, changeFaults, newPetFaults, type NewPet } from '../../domain/pet.js';
 import { JsonNumber, JsonSyntaxError, readJson, type JsonDocument } from '../../exact-json.js';
 import { messageOf } from './error-codes.js';
 import { HttpError } from './error-responses.js';
 import type { HttpRequest } from './http-message.js';
 import { OPERATIONS } from './operations.js';
-import { NEW_PET, STATUS_CHANGE } from './schemas.js';
+import { NEW_PET, PET_CHANGE } from './schemas.js';
 
 /** The headers of a path that supports PATCH (RFC 5789, 3.1), and of a PATCH whose type is refused (2.2). */
-export const ACCEPT_PATCH = { 'Accept-Patch': OPERATIONS.changeStatus.body.types.join(', ') };
+export const ACCEPT_PATCH = { 'Accept-Patch': OPERATIONS.changePet.body.types.join(', ') };
 
 /**
  * Reads the text of a JSON body. Checks in this order: media type, presence (which wins), size, charset.
@@ -33,7 +32,7 @@ const malformedJson = (message: string): HttpError => new HttpError('malformed_j
 
 function mediaTypeError(request: HttpRequest): HttpError | undefined {
   const isPatch = request.method === 'PATCH';
-  const types: readonly string[] = OPERATIONS[isPatch ? 'changeStatus' : 'createPet'].body.types;
+  const types: readonly string[] = OPERATIONS[isPatch ? 'changePet' : 'createPet'].body.types;
   const headers = isPatch ? ACCEPT_PATCH : {};
   const [type] = request.header('content-type')?.split(';', 1) ?? [];
   if (type !== undefined && !types.includes(type.trim().toLowerCase())) {
@@ -79,32 +78,38 @@ const MAX_DEPTH = 16;
  * @throws {InvalidPetError} naming every fault: also those of JSON, such as repeated members
  */
 export function readNewPet(text: string): NewPet {
+  const { fields, faults } = readFields(text);
+  if (faults.length === 0 && NEW_PET.Check(fields)) return fields;
+  throw new InvalidPetError([...faults, ...newPetFaults(fields)]);
+}
+
+/**
+ * Reads the change of an animal from JSON text. To ignore other members would mislead, so they are refused.
+ * @throws {HttpError} `malformed_json`: it is not JSON (RFC 8259)
+ * @throws {InvalidPetError} naming every fault, and of other members the first ten
+ */
+export function readPetChange(text: string): Partial<NewPet> {
+  const { fields, others, faults } = readFields(text);
+  const refused = others.slice(0, 10);
+  faults.push(
+    ...refused.map((name) => ({ field: printable(`/${name}`), message: 'cannot be changed' })),
+  );
+  if (faults.length === 0 && PET_CHANGE.Check(fields)) return fields;
+  throw new InvalidPetError([...faults, ...changeFaults(fields)]);
+}
+
+/** The fields of an animal in a JSON object, the names of its other members, and its faults as JSON. */
+function readFields(text: string) {
   const { members, faults } = readObject(text);
-  const candidate: Record<string, unknown> = {};
+  const fields: Record<string, unknown> = {};
   for (const field of NEW_PET_FIELDS) {
     if (!Object.hasOwn(members, field)) continue;
     const sent = members[field];
     // `7.0` and `7e2` are integers. Any other number stays, for the domain to refuse.
-    candidate[field] = sent instanceof JsonNumber ? (sent.toInt64() ?? sent) : sent;
+    fields[field] = sent instanceof JsonNumber ? (sent.toInt64() ?? sent) : sent;
   }
-  if (faults.length === 0 && NEW_PET.Check(candidate)) return candidate;
-  throw new InvalidPetError([...faults, ...newPetFaults(candidate)]);
-}
-
-/**
- * Reads the status of a change from JSON text. To ignore other members would mislead, so they are refused.
- * @throws {HttpError} `malformed_json`: it is not JSON (RFC 8259)
- * @throws {InvalidPetError} naming every fault, and of other members the first ten
- */
-export function readStatusChange(text: string): PetStatus {
-  const { members, faults } = readObject(text);
-  if (faults.length === 0 && STATUS_CHANGE.Check(members)) return members.status;
-  const { status, ...others } = members;
-  const refused = Object.keys(others).slice(0, 10);
-  faults.push(
-    ...refused.map((name) => ({ field: printable(`/${name}`), message: 'cannot be changed' })),
-  );
-  throw new InvalidPetError([...faults, ...statusFaults(status)]);
+  const others = Object.keys(members).filter((name) => !Object.hasOwn(fields, name));
+  return { fields, others, faults };
 }
 
 /** The members of a JSON object, and its faults as JSON. */

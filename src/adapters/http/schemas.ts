@@ -96,12 +96,17 @@ const NewPet = Type.Object(
   },
 );
 
-const StatusChange = Type.Object(
-  { status: statusReference({ description: 'The new status.' }) },
+const PetChange = Type.Object(
+  {
+    name: Type.Optional(name({ maxLength: MAX_NAME_LENGTH })),
+    categoryId: Type.Optional(CategoryId),
+    status: Type.Optional(statusReference({ description: 'The new status.' })),
+  } satisfies Record<keyof GivenPet, object>,
   {
     description: 'A change of an animal. Other members are refused.',
     additionalProperties: false,
-    examples: [{ status: 'sold' }],
+    minProperties: 1,
+    examples: [{ status: 'sold' }, { name: 'Bella', categoryId: 7n }],
   },
 );
 
@@ -121,7 +126,7 @@ export const ChangeQuery = Type.Object({
 export const COMPONENTS = {
   Pet,
   NewPet,
-  StatusChange,
+  PetChange,
   Pets: Type.Array(Type.Ref('#/components/schemas/Pet'), {
     description: 'Animals, in ascending order of `id`.',
     maxItems: PAGE_LIMIT.maximum,
@@ -157,6 +162,6 @@ export type ErrorBody = Static<typeof COMPONENTS.Error>;
 
 /** The checks of what clients send. What passes may still break a rule of the domain that no schema can say. */
 export const NEW_PET = Compile(REFERRED, NewPet);
-export const STATUS_CHANGE = Compile(REFERRED, StatusChange);
+export const PET_CHANGE = Compile(REFERRED, PetChange);
 export const LIST_QUERY = Compile(REFERRED, ListQuery);
 export const CHANGE_QUERY = Compile(REFERRED, ChangeQuery);

@@ -1,6 +1,10 @@
 import type { ApiKeyRecord } from '../../application/ports/api-key-repository.js';
 import type { PetClaim } from '../../application/ports/catalogue-transfer.js';
-import type { PetChanges } from '../../application/ports/pet-changes.js';
+import {
+  unmetCondition,
+  type PetChanges,
+  type PetCondition,
+} from '../../application/ports/pet-changes.js';
 import {
   claimId,
   type Claim,
@@ -8,13 +12,8 @@ import {
   type PetRepository,
 } from '../../application/ports/pet-repository.js';
 import type { Complete } from '../../application/ports/store.js';
-import {
-  IdempotencyKeyReusedError,
-  StatusConflictError,
-  UnavailableError,
-} from '../../domain/errors.js';
+import { IdempotencyKeyReusedError, UnavailableError } from '../../domain/errors.js';
 import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
-import type { PetStatus } from '../../domain/pet-status.js';
 
 /** The data of one store in memory, shared by its adapters. */
 export class MemoryData {
@@ -106,25 +105,26 @@ export const memoryPets = (data: MemoryData): Complete<PetRepository> => ({
 
 /** Changes of these animals. A claim holds all that a replay needs, so it outlives its animal. */
 export const memoryChanges = (data: MemoryData): PetChanges => ({
-  async changeStatus(id, status, from, { signal } = {}) {
+  async change(id, change, condition, { signal } = {}) {
     data.requireOpen('changing an animal', signal);
-    const pet = findToChange(data, id, from);
-    const changed = pet && savedPet(id, { ...pet, status });
+    const pet = findToChange(data, id, condition);
+    const changed = pet && savedPet(id, { ...pet, ...change });
     if (changed) data.pets[data.indexAfter(id) - 1] = changed;
     return changed;
   },
 
-  async remove(id, from, { signal } = {}) {
+  async remove(id, condition, { signal } = {}) {
     data.requireOpen('removing an animal', signal);
-    const pet = findToChange(data, id, from);
+    const pet = findToChange(data, id, condition);
     if (pet) data.pets.splice(data.indexAfter(id) - 1, 1);
     return pet !== undefined;
   },
 });
 
-function findToChange(data: MemoryData, id: bigint, from: readonly PetStatus[]): Pet | undefined {
+function findToChange(data: MemoryData, id: bigint, condition: PetCondition): Pet | undefined {
   const pet = data.find(id);
-  if (pet && !from.includes(pet.status)) throw new StatusConflictError(pet.status);
+  const unmet = pet && unmetCondition(pet, condition);
+  if (unmet) throw unmet;
   return pet;
 }
 

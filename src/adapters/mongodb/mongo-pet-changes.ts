@@ -1,9 +1,12 @@
 import { ObjectId, type Document, type Filter } from 'mongodb';
 import type { Call } from '../../application/animal-store.js';
-import type { PetChanges } from '../../application/ports/pet-changes.js';
-import { StatusConflictError, UnavailableError } from '../../domain/errors.js';
+import {
+  unmetCondition,
+  type PetChanges,
+  type PetCondition,
+} from '../../application/ports/pet-changes.js';
+import { UnavailableError } from '../../domain/errors.js';
 import { savedPet } from '../../domain/pet.js';
-import type { PetStatus } from '../../domain/pet-status.js';
 import type { MongoConnection } from './mongo-connection.js';
 import { LostRaceError } from './mongo-errors.js';
 import { toPet, type PetDocument } from './pet-document.js';
@@ -20,9 +23,9 @@ export function mongoChanges(connection: MongoConnection): PetChanges {
   function change(
     doing: string,
     id: bigint,
-    from: readonly PetStatus[],
+    condition: PetCondition,
     { signal }: Call,
-    updateOf: (operation: ObjectId) => Document,
+    updateOf: (operation: ObjectId) => Document | Document[],
   ): Promise<PetDocument | undefined> {
     const operation = new ObjectId();
     /** The change before, in the document that an earlier attempt may have replaced. */
@@ -38,13 +41,13 @@ export function mongoChanges(connection: MongoConnection): PetChanges {
         throw new UnavailableError(doing, { cause });
       }
       if (found === null || found.removedUntil) return undefined;
-      const { status } = toPet(found);
-      if (!from.includes(status)) throw new StatusConflictError(status);
+      const unmet = unmetCondition(toPet(found), condition);
+      if (unmet) throw unmet;
       const isFirst = expected === undefined;
       expected = last;
       // `$eq: null` also matches a document that was never changed.
       const unchanged = { _id: { $eq: found._id }, change: { $eq: last } } as Filter<PetDocument>;
-      const { matchedCount } = await pets.updateOne(unchanged, [updateOf(operation)], options);
+      const { matchedCount } = await pets.updateOne(unchanged, updateOf(operation), options);
       options.signal.throwIfAborted(); // a later attempt has begun
       if (matchedCount === 1) return found;
       if (isFirst) expected = undefined; // this attempt has done nothing
@@ -53,19 +56,22 @@ export function mongoChanges(connection: MongoConnection): PetChanges {
   }
 
   return {
-    async changeStatus(id, status, from, call = {}) {
-      const found = await change('changing an animal', id, from, call, (operation) => ({
-        $set: { status, change: operation },
+    async change(id, fields, condition, call = {}) {
+      // No pipeline, which would take a name such as `$status` for a path.
+      const found = await change('changing an animal', id, condition, call, (operation) => ({
+        $set: { ...fields, change: operation },
       }));
-      return found && savedPet(id, { ...toPet(found), status });
+      return found && savedPet(id, { ...toPet(found), ...fields });
     },
 
-    async remove(id, from, call = {}) {
-      const found = await change('removing an animal', id, from, call, (operation) => {
+    async remove(id, condition, call = {}) {
+      const found = await change('removing an animal', id, condition, call, (operation) => {
         const removedUntil = { $max: ['$claimedUntil', new Date()] };
-        return {
-          $replaceWith: { _id: '$_id', operation: '$operation', change: operation, removedUntil },
-        };
+        return [
+          {
+            $replaceWith: { _id: '$_id', operation: '$operation', change: operation, removedUntil },
+          },
+        ];
       });
       return found !== undefined;
     },

@@ -1,8 +1,11 @@
 import type { Call } from '../../application/animal-store.js';
-import type { PetChanges } from '../../application/ports/pet-changes.js';
-import { StatusConflictError } from '../../domain/errors.js';
+import {
+  unmetCondition,
+  type PetChanges,
+  type PetCondition,
+} from '../../application/ports/pet-changes.js';
+import { AnimalStoreError } from '../../domain/errors.js';
 import { savedPet, type Pet } from '../../domain/pet.js';
-import type { PetStatus } from '../../domain/pet-status.js';
 import { FIND_PET, toPet, type PetRow } from './schema.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
@@ -10,15 +13,17 @@ import type { SqliteConnection } from './sqlite-connection.js';
 export function sqliteChanges(connection: SqliteConnection): PetChanges {
   const sql = {
     find: connection.prepare<PetRow>(FIND_PET),
-    changeStatus: connection.prepare('UPDATE pets SET status = ? WHERE id = ?'),
+    change: connection.prepare(
+      'UPDATE pets SET name = ?, category_id = ?, status = ? WHERE id = ?',
+    ),
     remove: connection.prepare('DELETE FROM pets WHERE id = ?'),
   };
 
-  /** Changes the animal under the write lock, so that nothing comes between the look at its status and the change. */
+  /** Changes the animal under the write lock, so that nothing comes between the look at it and the change. */
   async function change<Result>(
     doing: string,
     id: bigint,
-    from: readonly PetStatus[],
+    condition: PetCondition,
     call: Call,
     run: (pet: Pet) => Result,
   ): Promise<Result | undefined> {
@@ -27,20 +32,22 @@ export function sqliteChanges(connection: SqliteConnection): PetChanges {
       if (row === undefined) return undefined;
       const pet = toPet(row);
       // Returned, not thrown: it has nothing to undo, so the batch goes on.
-      return from.includes(pet.status) ? run(pet) : new StatusConflictError(pet.status);
+      return unmetCondition(pet, condition) ?? run(pet);
     });
-    if (outcome instanceof StatusConflictError) throw outcome;
+    if (outcome instanceof AnimalStoreError) throw outcome;
     return outcome;
   }
 
   return {
-    changeStatus: (id, status, from, call = {}) =>
-      change('changing an animal', id, from, call, (pet) => {
-        sql.changeStatus.run(status, id);
-        return savedPet(id, { ...pet, status });
+    change: (id, fields, condition, call = {}) =>
+      change('changing an animal', id, condition, call, (pet) => {
+        const changed = savedPet(id, { ...pet, ...fields });
+        sql.change.run(changed.name, changed.categoryId, changed.status, id);
+        return changed;
       }),
 
-    remove: async (id, from, call = {}) =>
-      (await change('removing an animal', id, from, call, () => sql.remove.run(id))) !== undefined,
+    remove: async (id, condition, call = {}) =>
+      (await change('removing an animal', id, condition, call, () => sql.remove.run(id))) !==
+      undefined,
   };
 }

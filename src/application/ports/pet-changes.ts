@@ -1,4 +1,5 @@
-import type { Pet } from '../../domain/pet.js';
+import { PreconditionFailedError, StatusConflictError } from '../../domain/errors.js';
+import { isSamePet, type Pet, type PetChange } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 import type { Call } from '../animal-store.js';
 
@@ -12,22 +13,35 @@ import type { Call } from '../animal-store.js';
  */
 export interface PetChanges {
   /**
-   * Gives the animal a status if its status is one of `from`. Resolves to the animal as it is then; to `undefined` when
-   * no animal has this id, which is an int64.
-   * @throws {StatusConflictError} with the animal's status, which is none of `from`. Nothing is changed.
+   * Gives the animal the fields of `change` if it meets the condition; its other fields stay. Resolves to the animal as it
+   * is then; to `undefined` when no animal has this id, which is an int64.
+   * @throws the error of `unmetCondition`. Nothing is changed.
    */
-  changeStatus(
+  change(
     id: bigint,
-    status: PetStatus,
-    from: readonly PetStatus[],
+    change: PetChange,
+    condition: PetCondition,
     call?: Call,
   ): Promise<Pet | undefined>;
 
   /**
-   * Removes the animal if its status is one of `from`. Resolves to whether there was one. The store never assigns its id
+   * Removes the animal if it meets the condition. Resolves to whether there was one. The store never assigns its id
    * again; only `writePets` of `CatalogueTransfer` brings one back. Until then its claim stays valid: a retry of the `add`
    * resolves to the animal as it was created, and does not store it again.
-   * @throws {StatusConflictError} with the animal's status, which is none of `from`. Nothing is removed.
+   * @throws the error of `unmetCondition`. Nothing is removed.
    */
-  remove(id: bigint, from: readonly PetStatus[], call?: Call): Promise<boolean>;
+  remove(id: bigint, condition: PetCondition, call?: Call): Promise<boolean>;
+}
+
+/** What an animal must be for a change: in one of these statuses, or in every field as it was read. Frozen. */
+export type PetCondition = readonly PetStatus[] | Pet;
+
+/** The error for an animal that does not meet the condition, else `undefined`. Every store decides by it. */
+export function unmetCondition(
+  pet: Pet,
+  condition: PetCondition,
+): StatusConflictError | PreconditionFailedError | undefined {
+  if ('id' in condition)
+    return isSamePet(pet, condition) ? undefined : new PreconditionFailedError();
+  return condition.includes(pet.status) ? undefined : new StatusConflictError(pet.status);
 }

@@ -170,7 +170,7 @@ function instrument(container: Container): Registry {
     TOKENS.petChanges,
     (changes) =>
       changes && {
-        changeStatus: (...given) => timed('changeStatus', () => changes.changeStatus(...given)),
+        change: (...given) => timed('change', () => changes.change(...given)),
         remove: (...given) => timed('remove', () => changes.remove(...given)),
       },
   );

@@ -99,7 +99,13 @@ export const listOf = (rule: string, isValid: (value: string) => boolean) => (te
   return refuse(`${rule}: ${are} not valid`);
 };
 
-export const experimental = listOf(
+export function experimental(text: string): HttpSettings['experimental'] {
+  if (list(text).includes('changeStatus'))
+    refuse('has changeStatus, which was removed: use changePet');
+  return experimentalOperations(text);
+}
+
+const experimentalOperations = listOf(
   `must hold experimental operations, which are ${EXPERIMENTAL.join(' and ')}`,
   (id) => EXPERIMENTAL.some((each) => each === id),
 ) as (text: string) => HttpSettings['experimental'];

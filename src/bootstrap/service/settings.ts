@@ -89,7 +89,7 @@ const TABLE = {
     'EXPERIMENTAL',
     '',
     read.experimental,
-    'Experimental operations to serve: changeStatus, removePet. They may change.',
+    'Experimental operations to serve: changePet, removePet. They may change.',
   ),
   rateLimit: optional(
     'RATE_LIMIT',

@@ -9,7 +9,7 @@ import {
   requestWith,
 } from './fixtures.js';
 
-const settings = { experimental: ['changeStatus', 'removePet'] } as const;
+const settings = { experimental: ['changePet', 'removePet'] } as const;
 
 /** A PATCH of the animal 1 with this body, or its DELETE. */
 const change = (headers: Readonly<Record<string, string>>, body?: string) =>
@@ -22,12 +22,17 @@ const change = (headers: Readonly<Record<string, string>>, body?: string) =>
     },
   );
 
+const CHANGES = { another: { status: 'pending' }, 'a new name': { name: 'Bello' } } as const;
+
 describe('A change with If-Match', () => {
   for (const [body, meanwhile, expected] of [
     ['{"status":"sold"}', 'another', '412 precondition_failed'],
     ['{"status":"sold"}', 'a removal', '404 pet_not_found'],
     [undefined, 'another', '412 precondition_failed'],
     [undefined, 'a removal', '404 pet_not_found'],
+    ['{"status":"sold"}', 'a new name', '412 precondition_failed'],
+    [undefined, 'a new name', '412 precondition_failed'],
+    ['{"name":"Max"}', 'a new name', '412 precondition_failed'],
   ] as const)
     it(`is not made when ${meanwhile} comes before ${body ? 'PATCH' : 'DELETE'}, after the comparison`, async () => {
       const animalStore = memoryAnimalStore();
@@ -35,8 +40,8 @@ describe('A change with If-Match', () => {
         ...animalStore,
         async getPet(id: bigint | number) {
           const pet = await animalStore.getPet(id);
-          if (meanwhile === 'another') await animalStore.changeStatus(id, 'pending');
-          else await animalStore.removePet(id);
+          if (meanwhile === 'a removal') await animalStore.removePet(id);
+          else await animalStore.changePet(id, CHANGES[meanwhile]);
           return pet;
         },
       };
@@ -50,8 +55,8 @@ describe('A change with If-Match', () => {
       );
       expect(outcome(response)).to.equal(expected);
       const { pets } = await animalStore.listPets();
-      expect(pets.map(({ status }) => status)).to.deep.equal(
-        meanwhile === 'another' ? ['pending'] : [],
+      expect(pets.map(({ name, status }) => `${name} ${status}`)).to.deep.equal(
+        { another: ['Rex pending'], 'a new name': ['Bello available'], 'a removal': [] }[meanwhile],
       );
     });
 });

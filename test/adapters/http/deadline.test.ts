@@ -131,11 +131,11 @@ describe('A client that disconnects', () => {
   it('aborts the work of the store in each operation, and is not a failure for the log', async () => {
     const pets = new HeldPetRepository();
     const changes: PetChanges = {
-      changeStatus: (id, _status, _from, call) => pets.findById(id, call),
+      change: (id, _change, _from, call) => pets.findById(id, call),
       remove: async (id, _from, call) => (await pets.findById(id, call)) !== undefined,
     };
     const animalStore = createAnimalStore({ pets, changes });
-    const settings = { experimental: ['changeStatus', 'removePet'] } as const;
+    const settings = { experimental: ['changePet', 'removePet'] } as const;
     const path = '/v1/pets/1';
     const log = new KeptLog();
     for (const [index, sent] of [

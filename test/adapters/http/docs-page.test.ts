@@ -32,7 +32,7 @@ const samplesIn = (html: string) =>
   });
 
 describe('The docs page as HTML', () => {
-  const experimental = ['changeStatus', 'removePet'] as const;
+  const experimental = ['changePet', 'removePet'] as const;
   const document = documentFor({ experimental });
   for (const { operationId, parameters = [], responses } of Object.values(operationsOf(document))) {
     it(`has every parameter, success and error of ${operationId}`, () => {
@@ -63,7 +63,7 @@ describe('The docs page as HTML', () => {
       }
     }
     const bella = { id: 1n, name: 'Bella', categoryId: 7n, status: 'available' };
-    for (const id of ['createPet', 'getPet', 'changeStatus'])
+    for (const id of ['createPet', 'getPet', 'changePet'])
       expect(samplesIn(articleOf(id, html))[0], id).to.deep.equal(bella);
     expect(samplesIn(articleOf('listPets', html))[0]).to.deep.equal([bella]);
     expect(articleOf('createPet', html), 'the first request').to.include('categoryId&#34;: 7,');
@@ -73,7 +73,7 @@ describe('The docs page as HTML', () => {
     for (const [id, before, behind] of [
       ['listPets', ['limit', 'status', 'after'], ['If-None-Match']],
       ['createPet', ['body'], ['Idempotency-Key']],
-      ['changeStatus', ['petId', 'from', 'body'], ['If-Match']],
+      ['changePet', ['petId', 'from', 'body'], ['If-Match']],
     ] as const) {
       const form = articleOf(id, page({ experimental })).split('</form>', 1)[0] ?? '';
       const names = form
@@ -108,7 +108,7 @@ describe('The docs page as HTML', () => {
     );
     const html = page({ experimental: ['removePet'] });
     expect(html).to.include('id="removePet"').and.include('status_conflict');
-    for (const name of ['changeStatus', 'StatusChange', 'PATCH']) expect(html).to.not.include(name);
+    for (const name of ['changePet', 'PetChange', 'PATCH']) expect(html).to.not.include(name);
     for (const name of ['removePet', 'status_conflict', 'pets:delete'])
       expect(page()).to.not.include(name);
   });

@@ -268,7 +268,7 @@ describeStore('A MongoDB store, with documents of other programs:', ({ onStore }
         1n,
       );
       for (const { id } of expected) {
-        expect(await changes.changeStatus(id, 'pending', ['sold'])).to.include({
+        expect(await changes.change(id, { status: 'pending' }, ['sold'])).to.include({
           status: 'pending',
         });
         expect(await changes.remove(id, ['pending'])).to.equal(true);

@@ -31,7 +31,7 @@ describe('A change in MongoDB whose reply is late or lost', () => {
       collection: () => collection,
       write: run,
     } as unknown as MongoConnection);
-    const error = await rejection(changes.changeStatus(1n, 'pending', ['available', 'sold']));
+    const error = await rejection(changes.change(1n, { status: 'pending' }, ['available', 'sold']));
     expect(error).to.be.instanceOf(UnavailableError);
     expect(updates).to.equal(replies.length);
   }

@@ -46,7 +46,7 @@ async function loseReplies(
     second.pet,
   ]);
 
-  const sell = () => changes.changeStatus(plain.id, 'sold', ['available']);
+  const sell = () => changes.change(plain.id, { status: 'sold' }, ['available']);
   expect(await losing('update', sell)).to.deep.equal({ ...plain, status: 'sold' });
   expect(await losing('find', () => changes.remove(made.pet.id, PET_STATUSES))).to.equal(true);
   expect(await losing('update', () => changes.remove(second.pet.id, PET_STATUSES))).to.equal(true);
@@ -138,7 +138,7 @@ describeStore('A MongoDB store on a server that fails on demand', ({ server, onS
       const [pet, , changed] = await Promise.all([
         repository.add(rex),
         transfer.writePets(copies),
-        changes.changeStatus(first?.id ?? 0n, 'sold', ['available']),
+        changes.change(first?.id ?? 0n, { status: 'sold' }, ['available']),
       ]);
       expect(changed).to.deep.equal({ ...first, status: 'sold' });
       expect((await repository.list({ limit: 100 })).slice(1)).to.deep.equal([pet, ...copies]);

@@ -652,7 +652,9 @@ describe('import and export', () => {
           changed(inner, {
             async list(range, call) {
               const page = await inner.list(range, call);
-              await service.changes.changeStatus(1400n, 'sold', ['available']).catch(() => {});
+              await service.changes
+                .change(1400n, { status: 'sold' }, ['available'])
+                .catch(() => {});
               await service.changes.remove(1401n, ['available']);
               await service.pets.add({ name: 'later', categoryId: 7n, status: 'available' });
               return page;

@@ -52,7 +52,7 @@ describe('The metrics', () => {
       API_KEYS: KEY,
       ADMIN_PORT: '0',
       RATE_LIMIT: '8/1h',
-      EXPERIMENTAL: 'changeStatus,removePet',
+      EXPERIMENTAL: 'changePet,removePet',
     });
     const url = await serving.ready();
     const metrics = String(serving.io.lines[0]?.['metrics']);
@@ -83,9 +83,9 @@ describe('The metrics', () => {
       'animal_store_requests_total{operation="getPet",status="404"}': 1,
       'animal_store_requests_total{operation="listPets",status="200"}': 1,
       'animal_store_requests_total{operation="listPets",status="429"}': 1,
-      'animal_store_requests_total{operation="changeStatus",status="409"}': 1,
+      'animal_store_requests_total{operation="changePet",status="409"}': 1,
       'animal_store_requests_total{operation="removePet",status="404"}': 1,
-      'animal_store_store_duration_seconds_count{operation="changeStatus"}': 2,
+      'animal_store_store_duration_seconds_count{operation="change"}': 2,
       'animal_store_store_duration_seconds_count{operation="remove"}': 1,
       'animal_store_requests_total{operation="probe",status="200"}': 1,
       'animal_store_request_duration_seconds_count{operation="getPet"}': 3,
@@ -169,12 +169,12 @@ describe('The metrics', () => {
       findById: call,
       list: call,
     });
-    wiring(container).replace(TOKENS.petChanges, { changeStatus: call, remove: call });
+    wiring(container).replace(TOKENS.petChanges, { change: call, remove: call });
     const samples = await measuring();
     const pets = await container.getAsync(TOKENS.petRepository);
     const store = { ...pets, ...(await container.getAsync(TOKENS.petChanges)) };
     const measured = store as unknown as Record<string, typeof call>;
-    for (const operation of ['add', 'findById', 'list', 'changeStatus', 'remove']) {
+    for (const operation of ['add', 'findById', 'list', 'change', 'remove']) {
       for (error of errors)
         await rejects(async () => measured[operation]?.('what', 'with', operation));
       expect(call.mock.calls.at(-1)?.arguments).to.deep.equal(['what', 'with', operation]);

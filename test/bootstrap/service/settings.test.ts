@@ -91,7 +91,7 @@ describe('The settings', () => {
     ['MAX_IN_FLIGHT', '100000', 100_000],
     ['DEPRECATED_SINCE', '2028-02-29', new Date('2028-02-29T00:00:00Z')],
     ['DEPRECATED_SINCE', '2030-12-05', new Date('2030-12-05T00:00:00Z')],
-    ['EXPERIMENTAL', 'removePet, changeStatus', ['removePet', 'changeStatus']],
+    ['EXPERIMENTAL', 'removePet, changePet', ['removePet', 'changePet']],
     ['RATE_LIMIT', '100/10s', { requests: 100, seconds: 10 }],
     ['RATE_LIMIT', '999999999/1d', { requests: 999_999_999, seconds: 86_400 }],
     ['TRUSTED_PROXIES', '10.0.0.0/8, ::1', ['10.0.0.0/8', '::1']],
@@ -226,8 +226,13 @@ describe('The settings', () => {
       ],
       [
         'EXPERIMENTAL',
-        'must hold experimental operations, which are changeStatus and removePet: entry 1 is not valid',
+        'must hold experimental operations, which are changePet and removePet: entry 1 is not valid',
         ['changestatus', 'getPet', '1', 'all'],
+      ],
+      [
+        'EXPERIMENTAL',
+        'has changeStatus, which was removed: use changePet',
+        ['changeStatus', 'removePet,changeStatus', 'changePet, changeStatus'],
       ],
       [
         'RATE_LIMIT',

@@ -4,6 +4,7 @@ import type {
   ExperimentalAnimalStore,
 } from '../../../src/application/animal-store.js';
 import { INT64_MAX } from '../../../src/domain/int64.js';
+import { savedPet, unsavedPet, type NewPet } from '../../../src/domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
 import { casesOf, each, promisesOf } from '../contract.js';
@@ -12,7 +13,7 @@ import { FULL_PET, times } from '../samples.js';
 import { createAll, newPets, type AnimalStoreSubject } from './subject.js';
 
 const cannotChange = ({ animalStore }: AnimalStoreSubject): string | undefined =>
-  'changeStatus' in animalStore && 'removePet' in animalStore
+  'changePet' in animalStore && 'removePet' in animalStore
     ? undefined
     : 'the animals cannot be changed';
 
@@ -24,8 +25,8 @@ type Change = (
   call?: ChangeCall,
 ) => Promise<unknown>;
 
-const BOTH: Readonly<Record<'changeStatus' | 'removePet', Change>> = {
-  changeStatus: (animalStore, id, call) => animalStore.changeStatus(id, 'sold', call),
+const BOTH: Readonly<Record<'changePet' | 'removePet', Change>> = {
+  changePet: (animalStore, id, call) => animalStore.changePet(id, { status: 'sold' }, call),
   removePet: (animalStore, id, call) => animalStore.removePet(id, call),
 };
 
@@ -40,6 +41,24 @@ const COMMON = promises(
       assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
       await change(animalStore, pet.id, { from: 'pending' });
       assert.deepEqual(await animalStore.listPets({ status: 'pending' }), { pets: [] });
+    },
+  ]),
+  each(BOTH, (operation, change) => [
+    `does nothing to an animal that is not as \`from\`, which was read: ${operation}`,
+    async (animalStore: ExperimentalAnimalStore) => {
+      let { pet: from } = await animalStore.createPet(FULL_PET);
+      for (const other of [
+        { name: 'Renamed' },
+        { categoryId: 8n },
+        { status: 'available' },
+      ] as const) {
+        const pet = await animalStore.changePet(from.id, other, { from });
+        await rejectsWithCode(change(animalStore, from.id, { from }), 'precondition_failed');
+        assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
+        from = pet;
+      }
+      await change(animalStore, from.id, { from });
+      assert.deepEqual(await animalStore.listPets({ status: 'available' }), { pets: [] });
     },
   ]),
   each(BOTH, (operation, change) => [
@@ -79,14 +98,26 @@ const COMMON = promises(
 );
 
 const CHANGING = promises({
-  async 'changes the status of an animal, by a bigint or a number, and nothing else'(animalStore) {
+  async 'changes the given fields of an animal, by a bigint or a number, and nothing else'(
+    animalStore,
+  ) {
     const { pet } = await animalStore.createPet(FULL_PET);
-    for (const status of [...PET_STATUSES, ...PET_STATUSES]) {
-      const changed = await animalStore.changeStatus(pet.id, status);
-      assert.deepEqual(changed, { ...pet, status });
+    let expected = pet;
+    for (const change of [
+      ...[...PET_STATUSES, ...PET_STATUSES].map((status) => ({ status })),
+      { name: ' Rex "the \\ king" \u{1f451} ' },
+      { name: 'x'.repeat(1000) },
+      { categoryId: INT64_MAX },
+      { categoryId: 7 },
+      { name: 'Fido', categoryId: -1n, status: 'sold' },
+    ] satisfies Array<Partial<NewPet>>) {
+      expected = savedPet(pet.id, unsavedPet({ ...expected, ...change }));
+      const changed = await animalStore.changePet(pet.id, change);
+      assert.deepEqual(changed, expected);
       assert.ok(Object.isFrozen(changed), 'the changed animal is not frozen');
-      assert.deepEqual(await animalStore.changeStatus(Number(pet.id), status), changed);
+      assert.deepEqual(await animalStore.changePet(Number(pet.id), change), changed);
       assert.deepEqual(await animalStore.getPet(pet.id), changed);
+      const { status } = changed;
       assert.deepEqual(await animalStore.listPets({ status }), { pets: [changed] });
     }
   },
@@ -103,7 +134,7 @@ const CHANGING = promises({
   async 'lets exactly one of twenty simultaneous callers sell an animal'(animalStore) {
     const { pet } = await animalStore.createPet({ name: 'Fido', categoryId: 1n });
     const selling = times(20, () =>
-      animalStore.changeStatus(pet.id, 'sold', { from: 'available' }),
+      animalStore.changePet(pet.id, { status: 'sold' }, { from: 'available' }),
     );
     const results = await Promise.allSettled(selling);
     const sold = results.filter(({ status }) => status === 'fulfilled').length;
@@ -112,13 +143,22 @@ const CHANGING = promises({
       if (result.status === 'rejected')
         await rejectsWithCode(Promise.reject(result.reason), 'status_conflict');
   },
-  async 'refuses an unknown status, and names it'(animalStore) {
+  async 'refuses a change with an invalid field or none, and names it'(animalStore) {
     const { pet } = await animalStore.createPet(FULL_PET);
-    for (const status of [undefined, null, 'gone', '', 'Sold', ['sold'], 0]) {
-      for (const call of [{}, { from: 'available' } as const]) {
-        const refused = animalStore.changeStatus(pet.id, status as PetStatus, call);
-        assert.match((await rejectsWithCode(refused, 'invalid_pet')).message, /\bstatus\b/);
-      }
+    for (const [field, values] of Object.entries({
+      status: [undefined, null, 'gone', '', 'Sold', ['sold'], 0],
+      name: [undefined, null, '', ' \n', 'a\0', '\ud800', 'x'.repeat(1001), 7],
+      categoryId: [undefined, null, '7', 1.5, 2 ** 53, INT64_MAX + 1n, true],
+    }))
+      for (const value of values)
+        for (const call of [{}, { from: 'available' } as const]) {
+          const refused = animalStore.changePet(pet.id, { [field]: value }, call);
+          const { message } = await rejectsWithCode(refused, 'invalid_pet');
+          assert.ok(message.includes(field), `${field} ${String(value)}: ${message}`);
+        }
+    for (const change of [{}, null, undefined, 'sold', { id: 5n }]) {
+      const refused = animalStore.changePet(pet.id, change as Partial<NewPet>);
+      await rejectsWithCode(refused, 'invalid_pet');
     }
     assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
   },

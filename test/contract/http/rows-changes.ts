@@ -66,6 +66,11 @@ const ACCEPTED: Readonly<Record<string, RowRequest>> = {
   ]),
   'a body without a type': patchAs(),
   'the status in any spelling of JSON': patch(' {"st\\u0061tus" : "available"} '),
+  'a name alone': patch('{"name":"Ada"}'),
+  'a categoryId alone': patch('{"categoryId":-9223372036854775808}'),
+  'every member, with a categoryId that has an exponent': patch(
+    '{"name":"\\u0041da","categoryId":-922337203685477580.8e1,"status":"available"}',
+  ),
   'the status that the animal has, as from': patch(SAME, '{{pet}}?from=available'),
   'a percent-encoded from': patch(SAME, '{{pet}}?fr%6fm=%61vailable'),
   'unknown parameters': patch(SAME, '{{pet}}?xfrom=sold&froms[]=sold'),
@@ -89,17 +94,30 @@ const BODIES: ReadonlyArray<readonly [what: string, body: string, Expectation]> 
   ['what is no JSON', '{"status":"sold",}', error('malformed_json')],
   ['an array', '[]', invalid(/must be a JSON object/)],
   ['null', 'null', invalid(/must be a JSON object/)],
-  ['an object without a status', '{}', invalid(/status is required/)],
+  ['nothing', '{}', invalid(/at least one of name, categoryId, status/)],
+  ...words('null 7 "" "\\u0020" "\\u0000" "\\ud800"').map(
+    (json) => [`a name of ${json}`, `{"name":${json}}`, invalid(/name must/)] as const,
+  ),
+  ['a long name', `{"name":"${'x'.repeat(1001)}"}`, invalid(/name must not be longer/)],
+  ...words('null "7" 1.5 true 9223372036854775808 1e999999999').map(
+    (json) =>
+      [`a categoryId of ${json}`, `{"categoryId":${json}}`, invalid(/categoryId must/)] as const,
+  ),
+  [
+    'two invalid members, and names both',
+    '{"name":"","status":"gone"}',
+    invalid(/name must.*status must/),
+  ],
   ...words('null 1 true [] {} "" "Sold" "gone" "sold\\u0000"').map(
     (json) =>
       [`a status of ${json}`, `{"status":${json}}`, invalid(/status must be one of/)] as const,
   ),
   ['a status twice', '{"status":"sold","status":"sold"}', invalid(/status is given twice/)],
-  ['a name, and names it', '{"status":"sold","name":"Rex"}', invalid(/name cannot be changed/)],
+  ['an id, and names it', '{"status":"sold","id":1}', invalid(/id cannot be changed/)],
   [
     'every other member, and names them',
-    '{"id":1,"categoryId":7,"tag":null}',
-    invalid(/^(?=.*id cannot)(?=.*categoryId cannot)(?=.*tag cannot)(?=.*status is required)/),
+    '{"id":1,"Name":"Rex","tag":null}',
+    invalid(/^(?=.*id cannot)(?=.*Name cannot)(?=.*tag cannot)(?=.*at least one of)/),
   ],
   ['__proto__', '{"status":"sold","__proto__":{}}', invalid(/__proto__ cannot be changed/)],
   ['deep nesting', `{"status":${'['.repeat(20)}${']'.repeat(20)}}`, invalid(/nested/)],
@@ -212,7 +230,7 @@ const conditionsOf = <Method extends string>(
 
 export const CHANGES = [
   ...Object.entries(ACCEPTED).map(([what, request]) =>
-    on(`changes a status for ${what}`, request, CHANGED),
+    on(`changes an animal by ${what}`, request, CHANGED),
   ),
   ...BODIES.map(([what, body, expect]) => on(`refuses a change of ${what}`, patch(body), expect)),
   on(
@@ -259,7 +277,7 @@ export const CHANGES = [
     ok({ Allow: 'GET, HEAD, POST, PATCH, DELETE, OPTIONS' }, 204),
     { socketOnly: 'a Request has a path' },
   ),
-  on('changes a status also when getPet is removed', patch(SAME, '1'), ok(), {
+  on('changes an animal also when getPet is removed', patch(SAME, '1'), ok(), {
     given: 'experimentalAlone',
   }),
 ];

@@ -92,6 +92,27 @@ const CHANGING = promises({
     assert.ok(!(await allIds(service)).includes(id), 'a retry brought a removed animal back');
     assert.notEqual(idsOf(await ask(service, post(PET)))[0], id);
   },
+  async 'keeps simultaneous changes of different members, and answers 412 to the tag of before'(
+    service,
+  ) {
+    const created = await ask(service, post(PET));
+    const [id = ''] = idsOf(created);
+    const change = (body: string, ...headers: Header[]) =>
+      ask(service, { ...send('PATCH', `/pets/${id}`, ...headers), body });
+    const before = header(await ask(service, get(`/pets/${id}`)), 'ETag');
+    const bodies = ['{"name":"Rex"}', '{"categoryId":8}', '{"status":"sold"}'];
+    const { length } = await Promise.all(bodies.map((body) => change(body)));
+    assert.equal(length, 3);
+    const animal = `{"id":${id},"name":"Rex","categoryId":8,"status":"sold"}`;
+    assert.equal((await ask(service, get(`/pets/${id}`))).body.toString(), animal);
+    assert.equal((await change('{"name":"Max"}', ['If-Match', before])).status, 412);
+    for (const body of bodies) {
+      const tag = header(await change('{"name":"A","categoryId":1,"status":"pending"}'), 'ETag');
+      assert.equal((await change(body)).status, 200);
+      assert.equal((await change('{"name":"Max"}', ['If-Match', tag])).status, 412, body);
+    }
+    await ask(service, send('DELETE', `/pets/${id}`));
+  },
 });
 
 const ON_STORES = promises({

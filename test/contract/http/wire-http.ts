@@ -47,10 +47,10 @@ export const SITUATIONS = {
   anyOrigin: { settings: { corsOrigins: ['*'] } },
   /** The experimental operations are served, also to pages of another origin. */
   experimental: {
-    settings: { experimental: ['changeStatus', 'removePet'], corsOrigins: ['https://one.example'] },
+    settings: { experimental: ['changePet', 'removePet'], corsOrigins: ['https://one.example'] },
   },
-  experimentalAlone: { settings: { experimental: ['changeStatus', 'removePet'], getPet: 'off' } },
-  experimentalAway: { settings: { experimental: ['changeStatus', 'removePet'] }, store: 'away' },
+  experimentalAlone: { settings: { experimental: ['changePet', 'removePet'], getPet: 'off' } },
+  experimentalAway: { settings: { experimental: ['changePet', 'removePet'] }, store: 'away' },
   /** One request is in progress, and no more are allowed at the same time. */
   busy: { maxInFlight: 1, settings: { requestDeadline: 60_000 }, store: 'occupied' },
 } as const satisfies Record<string, SituationSetup>;
@@ -136,7 +136,7 @@ export function ailingStore(
   };
   return {
     pets: { add: fails, addOnce: fails, findById: fails, list: fails },
-    changes: { changeStatus: fails, remove: fails },
+    changes: { change: fails, remove: fails },
     check: fault === 'occupied' ? async () => {} : fails,
   };
 }

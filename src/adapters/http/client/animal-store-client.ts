@@ -12,13 +12,13 @@ import {
   requireFrom,
   requirePetId,
   requirePetQuery,
-  requireStatus,
 } from '../../../application/call-rules.js';
 import { requireProgress } from '../../../application/pet-pages.js';
 import { InvalidParameterError } from '../../../domain/errors.js';
-import { petFrom, unsavedPet, type NewPet, type Pet } from '../../../domain/pet.js';
-import type { PetStatus } from '../../../domain/pet-status.js';
+import { petChange, petFrom, unsavedPet, type NewPet, type Pet } from '../../../domain/pet.js';
 import { stringify } from '../../../exact-json.js';
+import { entityTagOf } from '../entity-tag.js';
+import { petJson } from '../pet-json.js';
 import { IDEMPOTENCY_KEY_PATTERN } from '../request-headers.js';
 import {
   clientSettings,
@@ -118,19 +118,22 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
 
   /**
    * As the port says, if the service serves it (`EXPERIMENTAL`); else the call rejects with a `ServiceError` of code
-   * `method_not_allowed`. The same holds for `removePet`.
+   * `method_not_allowed`. An animal as `from` is sent as its `ETag`, which the client computes as services of this version
+   * do: a later version may reject with `PreconditionFailedError` instead. All of this holds for `removePet`, too.
    */
-  async changeStatus(id: bigint | number, status: PetStatus, call: ChangeCall = {}): Promise<Pet> {
+  async changePet(
+    id: bigint | number,
+    change: Partial<NewPet>,
+    call: ChangeCall = {},
+  ): Promise<Pet> {
     const path = `/pets/${requirePetId(id, call)}`;
-    const { from } = call;
-    requireFrom(from);
-    requireStatus(status);
-    const idempotent = from === undefined;
-    const body = stringify({ status });
+    const condition = await conditionOf(call);
+    const body = stringify(petChange(change));
+    const idempotent = call.from === undefined;
     const request = {
       method: 'PATCH',
       path,
-      query: { from },
+      ...condition,
       body,
       idempotent,
       read: toPet,
@@ -141,12 +144,10 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
   /** As the port says. */
   async removePet(id: bigint | number, call: ChangeCall = {}): Promise<void> {
     const path = `/pets/${requirePetId(id, call)}`;
-    const { from } = call;
-    requireFrom(from);
     const request = {
       method: 'DELETE',
       path,
-      query: { from },
+      ...(await conditionOf(call)),
       idempotent: false,
       read: () => {},
     } as const;
@@ -155,6 +156,13 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
 }
 
 const toPet = (body: unknown): Pet => petFrom(Object(body));
+
+/** How a request says what a change starts from. */
+async function conditionOf({ from }: ChangeCall) {
+  const condition = requireFrom(from);
+  if ('id' in condition) return { headers: { 'If-Match': await entityTagOf(petJson(condition)) } };
+  return { query: { from: from && condition[0] } };
+}
 
 /** 128 random bits. Not `crypto.randomUUID`, which browsers lack on pages without https. */
 const randomKey = (): string => crypto.getRandomValues(new BigUint64Array(2)).join('-');

@@ -4,6 +4,7 @@ import {
   InvalidParameterError,
   InvalidPetError,
   PetNotFoundError,
+  PreconditionFailedError,
   StatusConflictError,
   UnavailableError,
   type AnimalStoreErrorCode,
@@ -104,6 +105,7 @@ const DOMAIN_ERRORS: Readonly<
     new IdempotencyConflictError({ cause, retryAfter: cause.retryAfter }),
   idempotency_key_reused: (cause) => new IdempotencyKeyReusedError({ cause }),
   status_conflict: (cause) => new StatusConflictError(undefined, { cause }),
+  precondition_failed: (cause) => new PreconditionFailedError({ cause }),
   service_unavailable: (cause) =>
     new UnavailableError('it says so', { cause, retryAfter: cause.retryAfter }),
 };

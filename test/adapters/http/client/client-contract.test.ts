@@ -14,7 +14,7 @@ const KEY = 'a-key-of-the-client-tests';
 /** A client of the whole service on an empty memory store, without a socket. */
 async function clientSubject(): Promise<AnimalStoreSubject> {
   const container = await createContainer(
-    readSettings({ STORE_URL: 'memory:', API_KEYS: KEY, EXPERIMENTAL: 'changeStatus,removePet' }),
+    readSettings({ STORE_URL: 'memory:', API_KEYS: KEY, EXPERIMENTAL: 'changePet,removePet' }),
   );
   const handle = createFetchHandler(await container.getAsync(TOKENS.httpInterface));
   const options = { baseUrl: 'http://animals.example/v1', apiKey: KEY };

@@ -22,13 +22,13 @@ const OPERATIONS: Readonly<
   listPets: [(client) => client.listPets(), json(200, '[]')],
   getPet: [(client) => client.getPet(1n), json(200, BELLA)],
   createPet: [(client) => client.createPet(bella), json(201, BELLA)],
-  changeStatus: [(client) => client.changeStatus(1n, 'available'), json(200, BELLA)],
+  changePet: [(client) => client.changePet(1n, { status: 'available' }), json(200, BELLA)],
 };
 
 /** A retry could find the effect of the first attempt, and take it for that of another caller. */
 const ONCE: Readonly<Record<string, (client: AnimalStoreClient) => Promise<unknown>>> = {
-  'changeStatus with a status to start from': (client) =>
-    client.changeStatus(1n, 'sold', { from: 'available' }),
+  'changePet with a status to start from': (client) =>
+    client.changePet(1n, { status: 'sold' }, { from: 'available' }),
   removePet: (client) => client.removePet(1n),
 };
 

@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events';
 import { mock } from 'node:test';
 import { createFetchHandler } from '../../../../src/adapters/http/fetch/index.js';
 import type { HttpInterface, HttpInterfaceOptions } from '../../../../src/adapters/http/index.js';
-import * as preconditions from '../../../../src/adapters/http/preconditions.js';
+import * as entityTags from '../../../../src/adapters/http/entity-tag.js';
 import { openMemoryStore } from '../../../../src/adapters/memory/index.js';
 import { HeldPetRepository, KEY, KeptLog, REX, httpInterface, sentOutcome } from '../fixtures.js';
 
@@ -172,14 +172,14 @@ describe('The fetch handler', () => {
   });
 
   it('has the ETags of Node.js where only Web Crypto is available', async () => {
-    const loaded = import.meta.resolve('../../../../src/adapters/http/preconditions.js');
+    const loaded = import.meta.resolve('../../../../src/adapters/http/entity-tag.js');
     const hidden = mock.method(process, 'getBuiltinModule', () => undefined);
-    const again: typeof preconditions = await import(`${loaded}?web-crypto`);
+    const again: typeof entityTags = await import(`${loaded}?web-crypto`);
     hidden.mock.restore();
     for (let count = 0; count < 30; count += 1) {
       const tag = again.entityTagOf(`${count}`);
       expect(tag).to.be.instanceOf(Promise);
-      expect(await tag).to.equal(preconditions.entityTagOf(`${count}`));
+      expect(await tag).to.equal(entityTags.entityTagOf(`${count}`));
     }
   });
 
