@@ -27,13 +27,16 @@ export {
 } from './application/create-animal-store.js';
 export {
   addPets,
+  changePets,
   importPets,
   keepPets,
   type AddPetsOptions,
+  type ChangePets,
   type ImportOptions,
   type ImportReport,
   type ImportRow,
   type ImportedPet,
+  type PetUpdate,
   type StorePets,
 } from './application/import-pets.js';
 export type { ApiKeyRecord, ApiKeyRepository } from './application/ports/api-key-repository.js';

@@ -3,7 +3,15 @@ import { createHash } from 'node:crypto';
 import { fstatSync } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
-import { addPets, importPets, keepPets, type StorePets } from '../../application/import-pets.js';
+import {
+  addPets,
+  changePets,
+  importPets,
+  keepPets,
+  type ChangePets,
+  type ImportReport,
+  type StorePets,
+} from '../../application/import-pets.js';
 import { isAnimalStoreError } from '../../domain/errors.js';
 import type { Pet } from '../../domain/pet.js';
 import { refuse } from '../service/setting-values.js';
@@ -17,6 +25,7 @@ interface Options {
   readonly map?: ReadonlyMap<keyof Pet, string>;
   readonly once?: true;
   readonly keepIds?: boolean;
+  readonly update?: boolean;
   readonly dryRun?: true;
   readonly json?: true;
 }
@@ -38,6 +47,12 @@ export function addImportCommand(program: Command, commands: cli.Commands): void
     .option(
       '--keep-ids',
       'keep the ids of the file; the store must be empty, and nothing else may use it',
+    )
+    .addOption(
+      new Option(
+        '--update',
+        'change the animals whose ids the file has; add its lines without an id',
+      ).conflicts('keepIds'),
     )
     .option('--dry-run', 'check every line, store nothing')
     .option(...cli.JSON_OPTION)
@@ -64,12 +79,12 @@ function columnNames(text: string): ReadonlyMap<keyof Pet, string> {
 
 const SHOWN_FAULTS = 20;
 const NEW_IDS =
-  'The ids of the file are not kept: an import adds animals and never changes one, also where the store has its id. --keep-ids restores an export into an empty store.';
+  'The ids of the file are not kept: an import adds animals and never changes one, also where the store has its id. --update changes animals by their ids; --keep-ids restores an export into an empty store.';
 
 async function importFile(
   commands: cli.Commands,
   file: string,
-  { format, map, once, keepIds = false, dryRun, json }: Options,
+  { format, map, once, keepIds = false, update = false, dryRun, json }: Options,
   signal: AbortSignal,
 ): Promise<void> {
   const { io } = commands;
@@ -78,22 +93,25 @@ async function importFile(
   const inCsv = isCsv(file, format);
   if (isInput && once)
     throw new cli.UsageError('--once reads a file twice, which standard input cannot be.');
-  if (!keepIds && map?.has('id'))
-    throw new cli.UsageError('--map id needs --keep-ids: without it the store assigns new ids.');
+  if (!keepIds && !update && map?.has('id'))
+    throw new cli.UsageError(
+      '--map id needs --keep-ids or --update: without them the store assigns new ids.',
+    );
   if (isInput && io.stdin.fd === 0 && fstatSync(0).isDirectory())
     throw new cli.UsageError('Standard input is a folder.');
   // Opened once: both passes read the same file, whatever gets its name meanwhile.
   await using handle = isInput ? undefined : await openRegular(file);
-  const fields = COLUMNS.filter((field) => keepIds || field !== 'id');
+  const fields = COLUMNS.filter((field) => keepIds || update || field !== 'id');
   const columns = new Map(fields.map((field) => [field, map?.get(field) ?? field]));
   const hash = createHash('sha256');
   const unread = new Set<string>();
   const petFile: PetFile = { name, inCsv, columns, hash, unread };
-  let [report, faults] = [{ added: 0, line: 0 }, 0];
+  const nothing = (): ImportReport => ({ added: 0, line: 0, ...(update && { changed: 0 }) });
+  let [report, faults] = [nothing(), 0];
 
   /** Reads the file once. Without a store, only checks it and shows faults. */
-  const pass = async (store?: StorePets): Promise<void> => {
-    report = { added: 0, line: 0 };
+  const pass = async (store?: StorePets, change?: ChangePets): Promise<void> => {
+    report = nothing();
     const stream = addAbortSignal(signal, handle?.createReadStream(FROM_START) ?? io.stdin);
     const rows = readRows(stream, petFile);
     const reject = (line: number, reason: string): void => {
@@ -104,7 +122,9 @@ async function importFile(
     };
     const progress = (): string => `line ${report.line}`;
     try {
-      await withProgress(io, progress, () => importPets(rows, { store, keepIds, reject, report }));
+      await withProgress(io, progress, () =>
+        importPets(rows, { store, change, keepIds, reject, report }),
+      );
     } catch (error) {
       signal.throwIfAborted();
       throw Object(error).syscall ? new Error(`${name} cannot be read.`, { cause: error }) : error;
@@ -113,7 +133,8 @@ async function importFile(
   const names = (): string => [...unread].join(', ');
   const noteUnread = (): void => {
     if (unread.size > 0) cli.note(io, `Not read: ${names()}.`);
-    if (!keepIds && [...unread].some((each) => each.toLowerCase() === 'id')) cli.note(io, NEW_IDS);
+    if (!keepIds && !update && [...unread].some((each) => each.toLowerCase() === 'id'))
+      cli.note(io, NEW_IDS);
   };
   const printResult = async (text: string, to?: string): Promise<void> => {
     const result = { from: file, to, ...report, unread: [...unread] };
@@ -121,12 +142,26 @@ async function importFile(
     await cli.print(io.stdout, cli.resultText(json, result, text + more));
   };
 
-  if (dryRun || !isInput) await pass().finally(noteUnread);
-  if (faults > 0) throw new Error(`Lines that are not valid: ${faults}. Nothing was stored.`);
-  if (dryRun)
-    return printResult(`Valid animals: ${report.added}. Nothing was stored.\n  from ${file}\n`);
-  await withStore(commands, 'create', async ({ transfer, location }, container) => {
+  /** Reads the whole file first, if that can be repeated. */
+  const check = async (change?: ChangePets): Promise<void> => {
+    if (dryRun || !isInput) await pass(undefined, change).finally(noteUnread);
+    if (faults > 0) throw new Error(`Lines that are not valid: ${faults}. Nothing was stored.`);
+  };
+  const changedText = (): string => (update ? `, changes: ${report.changed}` : '');
+  const printCheck = () =>
+    printResult(
+      `Valid animals: ${report.added}${changedText()}. Nothing was stored.\n  from ${file}\n`,
+    );
+
+  if (!update) await check();
+  if (dryRun && !update) return printCheck();
+  const mode = dryRun ? 'read' : 'create';
+  await withStore(commands, mode, async ({ transfer, changes, location }, container) => {
     const pets = await container.getAsync(TOKENS.petRepository);
+    if (update && !changes)
+      throw new cli.UsageError('--update needs a store that changes animals.');
+    if (update) await check(changePets(pets));
+    if (dryRun) return printCheck();
     const clock = await container.getAsync(TOKENS.clock);
     if (keepIds && (await transfer?.survey({ signal }))?.pets !== 0)
       throw new cli.UsageError(
@@ -137,17 +172,20 @@ async function importFile(
     // A copy: the second pass updates the hash, too.
     const source = once && `import:${hash.copy().digest('hex').slice(0, 32)}`;
     const store = keepIds && transfer ? keepPets(transfer) : addPets(pets, { source, clock });
-    const storing = isInput ? pass(store).finally(noteUnread) : pass(store);
-    await storing.catch((error: unknown) => {
+    const storing = pass(store, update ? changePets(pets, changes) : undefined);
+    await (isInput ? storing.finally(noteUnread) : storing).catch((error: unknown) => {
       const code = isAnimalStoreError(error) ? error.code : undefined;
       const more =
         code === 'service_unavailable' ? ' Some of the next lines may be stored, too.' : '';
-      cli.note(io, `Stopped after line ${report.line}. Animals added: ${report.added}.${more}`);
+      cli.note(
+        io,
+        `Stopped after line ${report.line}. Animals added: ${report.added}${changedText()}.${more}`,
+      );
       if (code !== 'idempotency_key_reused') throw error;
       throw new Error(`${name} was imported before, with another --map.`);
     });
     await printResult(
-      `Added animals: ${report.added}\n  from ${file}\n  to   ${location}\n`,
+      `Added animals: ${report.added}${changedText()}\n  from ${file}\n  to   ${location}\n`,
       location,
     );
   });

@@ -49,7 +49,7 @@ const HARD: readonly Pet[] = [
   );
 
 const NEW_IDS =
-  'The ids of the file are not kept: an import adds animals and never changes one, also where the store has its id. --keep-ids restores an export into an empty store.';
+  'The ids of the file are not kept: an import adds animals and never changes one, also where the store has its id. --update changes animals by their ids; --keep-ids restores an export into an empty store.';
 
 const fail = () => Promise.reject(new Error('opened'));
 
@@ -466,6 +466,110 @@ describe('import and export', () => {
       }
     });
 
+    for (const [file, content] of [
+      ['a.csv', `id,${HEADER}1,Max,7,sold\n2,B,2,sold\n,New,-1,\n3,C,8,\n`],
+      [
+        'a.ndjson',
+        '{"id":1,"name":"Max","categoryId":7}\n{"id":2,"status":"sold"}\n{"name":"New","categoryId":-1}\n{"id":3,"categoryId":8e0}\n',
+      ],
+    ] as const)
+      it(`changes with --update the animals of the ids in ${file} that differ, and adds the others`, async () => {
+        const ABC = 'A,1,sold\nB,2,sold\nC,3,pending\nD,4,sold\n';
+        await imported(HEADER + ABC);
+        const before = await stored();
+        const check = await imported(content, ' --update --dry-run --json', file);
+        expect(JSON.parse(check.out)).to.include({ added: 1, changed: 2 });
+        expect(await stored()).to.deep.equal(before);
+        const { code, out, err } = await imported(content, ' --update', file);
+        expect({ code, err }).to.deep.equal({ code: 0, err: '' });
+        expect(out).to.match(/^Added animals: 1, changes: 2\n/);
+        const [a, b, c, d] = before;
+        expect(await stored()).to.deep.equal([
+          { ...a, name: 'Max', categoryId: 7n },
+          b,
+          { ...c, categoryId: 8n },
+          d,
+          { id: 5n, name: 'New', categoryId: -1n, status: 'available' },
+        ]);
+      });
+
+    it('restores with --update what an export says, once', async () => {
+      await imported(`${HEADER}A,1,sold\nB,2,sold\n`);
+      const before = await stored();
+      await shell(`export ${path('kept.csv')}`);
+      await store.changes.change(1n, { name: 'Changed', status: 'available' }, before[0] as Pet);
+      for (const changes of [1, 0]) {
+        const { out } = await shell(`import ${path('kept.csv')} --update`);
+        expect(out).to.match(new RegExp(`^Added animals: 0, changes: ${changes}\n`));
+        expect(await stored()).to.deep.equal(before);
+      }
+    });
+
+    it('finds with --update every line that cannot change an animal, and stores nothing', async () => {
+      await imported(`${HEADER}A,1,sold\n`);
+      const before = await stored();
+      const lines = [
+        ['{"name":"New","categoryId":1}', undefined],
+        ['{"id":1,"name":"Max"}', undefined],
+        ['{"id":2,"name":"Max"}', 'No animal has the id 2.'],
+        [
+          '{"id":-9223372036854775808,"status":"sold"}',
+          'No animal has the id -9223372036854775808.',
+        ],
+        ['{"id":9223372036854775808,"name":"Max"}', 'id must be a 64-bit integer'],
+        ['{"id":"1","name":"Max"}', 'id must be a 64-bit integer'],
+        ['{"id":1,"name":" "}', 'name must not be blank'],
+        ['{"id":1,"status":"gone","categoryId":1.5}', 'categoryId must be an integer'],
+        ['{"id":1}', 'it must have at least one of name, categoryId, status'],
+      ] as const;
+      const content = lines.map(([line]) => `${line}\n`).join('');
+      for (const options of [' --update', ' --update --dry-run']) {
+        const { code, err } = await imported(content, options, 'a.ndjson');
+        expect(code).to.equal(1);
+        for (const [index, [, fault]] of lines.entries()) {
+          const [shown = ''] = new RegExp(`a.ndjson:${index + 1}: .*`).exec(err) ?? [];
+          if (fault === undefined) expect(shown).to.equal('');
+          else expect(shown).to.include(fault);
+        }
+        expect(err).to.include('Lines that are not valid: 7. Nothing was stored.');
+        expect(await stored()).to.deep.equal(before);
+      }
+    });
+
+    it('keeps with --update the last of several lines for one animal, and what others change meanwhile', async () => {
+      await imported(`${HEADER}A,1,sold\n`);
+      const names = Array.from({ length: 200 }, (_, index) => `{"id":1,"name":"Name ${index}"}\n`);
+      const inner = store.changes;
+      let calls = 0;
+      store = {
+        ...store,
+        changes: {
+          ...inner,
+          async change(...given) {
+            calls += 1;
+            if (calls === 1) await inner.change(1n, { categoryId: 9n }, ['sold']);
+            if (calls % 2 === 1) await setImmediate();
+            return inner.change(...given);
+          },
+        },
+      };
+      expect(await imported(names.join(''), ' --update', 'a.ndjson')).to.include({ code: 0 });
+      expect(await stored()).to.deep.equal([
+        { id: 1n, name: 'Name 199', categoryId: 9n, status: 'sold' },
+      ]);
+    });
+
+    it('refuses --update beside --keep-ids, and on a store that changes no animals', async () => {
+      const file = `id,${HEADER},A,1,sold\n`;
+      expect((await imported(file, ' --update --keep-ids')).code).to.equal(2);
+      store = { ...store, changes: undefined } as unknown as CompleteStore;
+      expect(await imported(file, ' --update')).to.include({
+        code: 2,
+        err: '--update needs a store that changes animals.\n',
+      });
+      expect(await stored()).to.deep.equal([]);
+    });
+
     it('keeps no ids that the store has not reserved', async () => {
       store = { ...store, transfer: { ...store.transfer, reserveIds: fail } };
       expect(await imported(`id,${HEADER}5,A,1,sold\n`, ' --keep-ids')).to.include({ code: 1 });
@@ -590,7 +694,7 @@ describe('import and export', () => {
         'categoryId,status, Status\n',
       ],
       'a.csv has 2 columns categoryId.': ['name,categoryId,CategoryId\nA,1,2\n'],
-      '--map id needs --keep-ids: without it the store assigns new ids.': [
+      '--map id needs --keep-ids or --update: without them the store assigns new ids.': [
         `Nr,${HEADER}7,A,1,sold\n`,
         ' --map id=Nr',
       ],
