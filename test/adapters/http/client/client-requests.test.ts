@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { expect } from 'chai';
 import type { AnimalStore } from '../../../../src/application/animal-store.js';
 import { InvalidParameterError, InvalidPetError } from '../../../../src/domain/errors.js';
+import { savedPet, unsavedPet } from '../../../../src/domain/pet.js';
 import { rejectionOf } from '../../../contract/rejection.js';
 import {
   API_KEY,
@@ -56,6 +57,21 @@ describe('The requests of AnimalStoreClient', () => {
     const { authorization, ...headers } = Object.fromEntries(sent[0]?.headers ?? []);
     expect(authorization).to.equal(`Bearer ${API_KEY}`);
     expect(headers).to.include({ accept: 'application/json', 'content-type': 'application/json' });
+  });
+
+  it('send only what a change changes, and what it starts from as a status or an ETag', async () => {
+    const { client, sent } = fakeService(json(200, BELLA));
+    const change = { name: undefined, categoryId: 2n ** 63n - 1n } as { categoryId: bigint };
+    for (const from of [undefined, 'sold', savedPet(1n, unsavedPet(bella))] as const)
+      await client().changePet(1n, change, { from });
+    expect(sent.map(({ url, headers }) => [url, headers.has('if-match')])).to.deep.equal([
+      [`${BASE_URL}/pets/1`, false],
+      [`${BASE_URL}/pets/1?from=sold`, false],
+      [`${BASE_URL}/pets/1`, true],
+    ]);
+    expect(sent[2]?.headers.get('if-match')).to.match(/^"[\w-]{22}"$/);
+    for (const { init } of sent)
+      expect(init).to.include({ method: 'PATCH', body: '{"categoryId":9223372036854775807}' });
   });
 
   it('carry the idempotency key of the caller in quotes, and not the scope that callers of the port give', async () => {

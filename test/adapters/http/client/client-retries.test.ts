@@ -15,6 +15,7 @@ import {
   useIdleTime,
   type Step,
 } from './fake-service.js';
+import { savedPet, unsavedPet } from '../../../../src/domain/pet.js';
 
 const OPERATIONS: Readonly<
   Record<string, readonly [(client: AnimalStoreClient) => Promise<unknown>, Response]>
@@ -29,6 +30,8 @@ const OPERATIONS: Readonly<
 const ONCE: Readonly<Record<string, (client: AnimalStoreClient) => Promise<unknown>>> = {
   'changePet with a status to start from': (client) =>
     client.changePet(1n, { status: 'sold' }, { from: 'available' }),
+  'changePet with an animal to start from': (client) =>
+    client.changePet(1n, { name: 'Max' }, { from: savedPet(1n, unsavedPet(bella)) }),
   removePet: (client) => client.removePet(1n),
 };
 
