@@ -80,8 +80,10 @@ const MIGRATIONS: readonly string[] = [
 /** The version of the schema that this package writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
+const placeholders = (columns: string): string => columns.replaceAll(/\w+/g, '?');
+
 const insertInto = (table: string, columns: string): string =>
-  `INSERT INTO ${table} (${columns}) VALUES (${columns.replaceAll(/\w+/g, '?')})`;
+  `INSERT INTO ${table} (${columns}) VALUES (${placeholders(columns)})`;
 
 // The columns of an animal. A new field belongs in a new step of MIGRATIONS and in these declarations.
 
@@ -106,6 +108,8 @@ export const toPet = ([id, name, categoryId, status]: PetRow): Pet =>
 export const FIND_PET = `SELECT ${PET_COLUMNS} FROM pets WHERE id = ?`;
 
 export const INSERT_PET = insertInto('pets', PET_COLUMNS);
+
+export const UPDATE_PET = `UPDATE pets SET (${PET_COLUMNS}) = (${placeholders(PET_COLUMNS)}) WHERE id = ?1`;
 
 /** AUTOINCREMENT looks here (https://sqlite.org/autoinc.html). The row appears with the first animal. */
 export const LAST_ID = "SELECT seq FROM sqlite_sequence WHERE name = 'pets'";

@@ -6,16 +6,14 @@ import {
 } from '../../application/ports/pet-changes.js';
 import { AnimalStoreError } from '../../domain/errors.js';
 import { savedPet, type Pet } from '../../domain/pet.js';
-import { FIND_PET, toPet, type PetRow } from './schema.js';
+import { FIND_PET, UPDATE_PET, petRow, toPet, type PetRow } from './schema.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
 /** Changes of the animals in an SQLite file. A claim names its animal by id alone, so it outlives its animal. */
 export function sqliteChanges(connection: SqliteConnection): PetChanges {
   const sql = {
     find: connection.prepare<PetRow>(FIND_PET),
-    change: connection.prepare(
-      'UPDATE pets SET name = ?, category_id = ?, status = ? WHERE id = ?',
-    ),
+    change: connection.prepare(UPDATE_PET),
     remove: connection.prepare('DELETE FROM pets WHERE id = ?'),
   };
 
@@ -42,7 +40,7 @@ export function sqliteChanges(connection: SqliteConnection): PetChanges {
     change: (id, fields, condition, call = {}) =>
       change('changing an animal', id, condition, call, (pet) => {
         const changed = savedPet(id, { ...pet, ...fields });
-        sql.change.run(changed.name, changed.categoryId, changed.status, id);
+        sql.change.run(...petRow(id, changed));
         return changed;
       }),
 
