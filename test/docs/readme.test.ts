@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { VERSION } from '../../src/bootstrap/service/node-version.js';
 import { Serving, runLine } from '../bootstrap/test-io.js';
 import { cleanUp, shellLine, temporaryFolder } from '../service/running-service.js';
 import { ROOT, codeAt, read } from './code-blocks.js';
@@ -82,6 +83,11 @@ describe('The README', function () {
     expect(await shell('"$NODE" embed.mjs')).to.equal(
       '{"id":1,"name":"Bella","categoryId":9223372036854775807,"status":"available"}\n',
     );
+  });
+
+  it('installs the tarball that npm pack makes', () => {
+    const [, tarball] = /animal-store\/(animal-store-.*\.tgz)/.exec(read('README.md')) ?? [];
+    expect(tarball).to.equal(`animal-store-${VERSION}.tgz`);
   });
 
   it('promises by figures that the linked page has', () => {
