@@ -83,7 +83,7 @@ export function refuseRemoved(args: readonly string[]): void {
  */
 export const withoutArguments = (message: string): string =>
   message
-    .replace(/(unknown (?:command|option)) '(?!-{0,2}[a-z][a-z-]*'\n)[^]*?'(?=\n)/, '$1')
+    .replace(/(unknown (?:command|option)) '(?!-{0,2}[a-z][a-z-]*'\n)[^]*?'(?=\n)/i, '$1')
     .replace(/ argument '[^]*' is invalid\./, '')
     .replace(/ but got (\d+): [^]*/, ' but got $1.\n');
 

@@ -103,6 +103,9 @@ describe('The command line', () => {
     const WRONG: ReadonlyArray<readonly [line: string, message: string]> = [
       ['srve', "unknown command 'srve'\n(Did you mean serve?)"],
       ['keys isue', "unknown command 'isue'\n(Did you mean issue?)"],
+      ['Serve', "unknown command 'Serve'\n(Did you mean serve?)"],
+      ['keys LIST', "unknown command 'LIST'\nTo see what it takes, add --help.\n"],
+      ['keys list --Json', "unknown option '--Json'\n(Did you mean --json?)"],
       ['foo', "unknown command 'foo'\nTo see what it takes, add --help.\n"],
       ...[
         ['keys issue --name a', '--name b'],
