@@ -77,7 +77,7 @@ const TABLE = {
     'DEPRECATED_SINCE',
     '2026-11-20',
     read.deprecatedSince,
-    'Day from which responses of getPet call it deprecated.',
+    'Day from which responses call getPet deprecated: the day that clients were told.',
   ),
   getPet: setting(
     'GET_PET',
