@@ -11,6 +11,8 @@ import { petInserts } from './pet-inserts.js';
 export class MongoStoreError extends Error {
   // A literal: minifiers rename classes.
   override readonly name = 'MongoStoreError';
+  /** Only a person can mend it. */
+  readonly isLasting = true;
 }
 
 /**

@@ -52,7 +52,8 @@ export interface StoreFactory {
   /**
    * Opens the store at a URL. It does not fail for what can recover by itself, such as a database that is away: the
    * store then opens, and its calls reject with `UnavailableError`.
-   * @throws {Error} the store can never be used; the message says why in one line, without secrets.
+   * @throws {Error} the store can never be used; the message says why in one line, without secrets. With
+   * `isLasting: true` only a person can mend it: commands then end with 2, not 1.
    */
   open(url: string, options?: OpenOptions): Promise<Store>;
 }

@@ -196,6 +196,7 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     for (const mode of READING) {
       const error = await rejection(openMongoStore(uriOf(server, database, proxy), { mode }));
       expect(error).to.be.instanceOf(MongoStoreError);
+      expect(error, 'ends a command with 2').to.have.property('isLasting', true);
       expect(String(error)).to.match(
         /\/animals-[^\n]+ holds no animal store: name the database of one\.$/,
       );
