@@ -73,6 +73,8 @@ export class MongoConnection {
   readonly #mode: OpenMode;
   /** Set while a collection cannot hold a store. */
   #refusal: UnfitCollectionError | undefined;
+  /** Calls wait for it: settled once the collections were looked at, or could not be. */
+  readonly #looked = Promise.withResolvers<void>();
   #prepared = Promise.resolve();
 
   constructor(
@@ -97,7 +99,8 @@ export class MongoConnection {
       writeConcern: { w: 'majority', journal: true, wtimeoutMS: SILENCE_LIMIT },
     });
     this.#mode = mode;
-    if (!isReading(mode)) this.prepare();
+    if (isReading(mode)) this.#looked.resolve();
+    else this.prepare();
   }
 
   /**
@@ -139,6 +142,8 @@ export class MongoConnection {
     attempt: (options: AttemptOptions) => Promise<Result>,
   ): Promise<Result> {
     return this.#run(doing, call, async (options) => {
+      await this.#looked.promise;
+      options.signal.throwIfAborted();
       if (this.#refusal) throw new UnavailableError(doing, { cause: this.#refusal });
       return attempt(options);
     });
@@ -229,10 +234,12 @@ export class MongoConnection {
         return await this.#run('preparing the database', preparing, async (options) => {
           await refuseUnfit(this.#database, options);
           this.#refusal = undefined;
+          this.#looked.resolve();
           if (this.#mode === 'create') await createIndexes(this.#database, this.#notice, options);
         });
       } catch (error) {
         if (error instanceof UnfitCollectionError) this.#refusal = error;
+        this.#looked.resolve();
         const reason = messageOf(error instanceof UnavailableError ? error.cause : error);
         // While the database is away, that was said.
         if (!this.#away && !this.#isClosing)

@@ -145,6 +145,16 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     });
   }
 
+  it('are refused to the first calls, too, which store nothing', async () => {
+    const db = clientOf(server).db(database);
+    await db.createCollection('pets', { capped: true, size: 100_000 });
+    await using store = await openMongoStore(uriOf(server, database));
+    const calls = [store.check(), ...Array.from({ length: 10 }, () => store.pets.add(rex))];
+    for (const call of calls)
+      expect(await unavailable(call)).to.include('the collection pets is capped');
+    expect(await db.collection('pets').countDocuments()).to.equal(0);
+  });
+
   it('are used once the one that was refused is gone', async () => {
     const db = clientOf(server).db(database);
     await db.createCollection('counters', { capped: true, size: 100_000 });
