@@ -69,13 +69,14 @@ export async function* readRows(
   const rows: ImportRow[] = [];
   let [line, nextLine, isEmpty] = [1, 1, true];
   let read = inCsv ? undefined : jsonReader(file);
+  const addRow = (fields: ImportRow['fields']): void => {
+    rows.push({ line, fields });
+    isEmpty = false;
+  };
   const take = (cells: string[]): null => {
     const text = cells.join(' ');
     if (text.trim() !== '') {
-      if (read) {
-        rows.push({ line, fields: read(cells) });
-        isEmpty = false;
-      }
+      if (read) addRow(read(cells));
       // Excel may say the delimiter in a line before the header: `sep=;`.
       else if (text.trim().toLowerCase() !== 'sep=') read = csvReader(cells, file);
     }
@@ -99,7 +100,7 @@ export async function* readRows(
       // Goes on behind the line with the misplaced quote, unless its record began in lines that are gone.
       if (!(parser.errored instanceof CsvError) || line < first) return;
       parser = undefined;
-      rows.push({ line, fields: NOT_CSV });
+      addRow(NOT_CSV);
       line += 1;
     }
   };
@@ -114,8 +115,7 @@ export async function* readRows(
     await parser?.end().toArray();
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    rows.push({ line, fields: NOT_CSV });
-    isEmpty = false;
+    addRow(NOT_CSV);
   }
   if (read === undefined) throw new UsageError(`${name} is empty.`);
   if (inCsv && isEmpty) throw new UsageError(`${name} has a header, and no animals.`);

@@ -353,6 +353,17 @@ describe('import and export', () => {
       expect(err).to.equal(`${reasons.join('')}Lines that are not valid: 2. Nothing was stored.\n`);
     });
 
+    it('names the lines of misplaced quotes also where no other line holds an animal', async () => {
+      for (const line of ['"A"x,1', 'A"x,1', '"A" ,1']) {
+        const { code, err } = await imported(`name,categoryId\n${line}\n\n`);
+        const end = 'Lines that are not valid: 1. Nothing was stored.\n';
+        expect({ code, err }, line).to.deep.equal({
+          code: 1,
+          err: `${path('a.csv')}:2: ${QUOTE}\n${end}`,
+        });
+      }
+    });
+
     it('checks the lines behind each misplaced quote, wherever chunks end', async () => {
       const cycle = 'Good,1,sold\n"A" ,1,sold\n"B\nC",1,sold\nD,x,sold\n';
       const { err } = await imported(HEADER + cycle.repeat(5000));
