@@ -79,7 +79,8 @@ function openFile(
       );
       database.exec(`PRAGMA journal_size_limit = ${LOG_SIZE}`);
       upgradeSchema(database, file, notice);
-      if (!isNew) tidy(database);
+      if (!isNew) syncLog(database);
+      forgetStatistics(database);
     }
     const connection = new SqliteConnection(database, file, { mode, onLongWait });
     return {
@@ -102,15 +103,29 @@ function openFile(
 
 /**
  * Brings the log to the disk. A process that died in a commit may have left it there unsynced. It is read as committed,
- * and a retry of the create would acknowledge it without another sync. Drops the statistics of tools that ran ANALYZE: by
- * those of one animal, SQLite would scan millions.
+ * and a retry of the create would acknowledge it without another sync.
  */
-function tidy(database: DatabaseSync): void {
+function syncLog(database: DatabaseSync): void {
+  unlessFull(() => database.exec('PRAGMA wal_checkpoint'));
+}
+
+/**
+ * Drops the statistics of tools that ran ANALYZE: by those of one animal, SQLite would scan millions. It leaves their
+ * table, empty: SQLite reads it again only when the schema changes, which filling an existing table does not do. So a
+ * tool that runs ANALYZE under a running service changes none of its plans.
+ * https://sqlite.org/optoverview.html#manual_control_of_query_plans_using_sqlite_stat_tables
+ */
+function forgetStatistics(database: DatabaseSync): void {
+  const table = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat1'").get();
+  if (table && database.prepare('SELECT 1 FROM sqlite_stat1').get() === undefined) return;
+  unlessFull(() => database.exec('DROP TABLE IF EXISTS sqlite_stat1; ANALYZE sqlite_schema'));
+}
+
+/** On a full disk the file cannot grow, but the log was synced before, and what is stored can be read. */
+function unlessFull(write: () => void): void {
   try {
-    database.exec('PRAGMA wal_checkpoint');
-    database.exec('DROP TABLE IF EXISTS sqlite_stat1');
+    write();
   } catch (error) {
-    // On a full disk the file cannot grow, but the log was synced before.
     if (!isFull(error)) throw error;
   }
 }

@@ -109,6 +109,19 @@ describe('an SQLite store', () => {
     expect(plans.join()).not.to.match(/SCAN (?:pets|claims)|TEMP B-TREE/);
   });
 
+  it('goes on with its plans when a tool makes statistics of two animals', async () => {
+    const { pets, file, connection } = await testStore();
+    const planOf = () =>
+      connection.prepare('EXPLAIN QUERY PLAN SELECT * FROM pets WHERE id > ? ORDER BY id').all();
+    const plan = planOf();
+    for (const tool of ['ANALYZE', 'PRAGMA optimize = 0x10002', 'ANALYZE pets']) {
+      await pets.add(rex);
+      change(file, tool);
+      await pets.add(rex);
+      expect(planOf(), tool).to.deep.equal(plan);
+    }
+  });
+
   for (const [when, statistics] of Object.entries({
     'of one animal, before the store is opened': '1 1 1 1',
     'of no animal, before the store is opened': '0 0 0 0',
@@ -136,6 +149,8 @@ describe('an SQLite store', () => {
       if (when.endsWith('opened')) await testStore(file);
       using other = new DatabaseSync(file);
       expect(plansOf(other)).to.deep.equal(plans);
+      await first.pets.add(rex);
+      expect(plansOf(first.connection)).to.deep.equal(plans);
     });
   }
 
