@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { BusyError } from '../../adapters/http/admission.js';
 import { Deadline } from '../../adapters/http/deadline.js';
+import { messageOf } from '../../adapters/http/error-codes.js';
 import { HttpError, errorResponse } from '../../adapters/http/error-responses.js';
 import { splitRequestTarget } from '../../adapters/http/http-message.js';
 import { writeResponse } from '../../adapters/http/node/node-request.js';
@@ -16,7 +17,13 @@ import { addressOf } from './start-service.js';
 import { TOKENS, wiring } from './wiring.js';
 
 const WEEK = 7 * 86_400_000;
+const READS = 'GET, HEAD';
 const NOT_FOUND = new HttpError('route_not_found');
+const NOT_ALLOWED = new HttpError(
+  'method_not_allowed',
+  messageOf('method_not_allowed', { methods: READS }),
+  { Allow: READS },
+);
 
 /**
  * Measures the service, which must not have started yet. Returns what opens `ADMIN_PORT` once it has: `/metrics` for
@@ -29,8 +36,10 @@ export function measure(container: Container, port: number) {
     const server = new NodeServer((request, response) => {
       const { path } = splitRequestTarget(request.url ?? '');
       if (path === '/livez' || path === '/readyz') return checkHealth(request, response);
-      if (path !== '/metrics')
-        return writeResponse(request, response, errorResponse(NOT_FOUND, randomUUID()));
+      const refuse = (error: HttpError) =>
+        writeResponse(request, response, errorResponse(error, randomUUID()));
+      if (path !== '/metrics') return refuse(NOT_FOUND);
+      if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(NOT_ALLOWED);
       response.setHeader('Content-Type', Registry.PROMETHEUS_CONTENT_TYPE);
       registry.metrics().then(
         (text) => response.end(text),

@@ -244,6 +244,29 @@ describe('The metrics', () => {
     expect(page).to.include({ animal_store_ready: 0 });
   });
 
+  it('are read by GET and HEAD alone, as the health checks beside them', async () => {
+    const serving = new Serving({ STORE_URL: 'memory:', API_KEYS: KEY, ADMIN_PORT: '0' });
+    await serving.ready();
+    const metrics = String(serving.io.lines[0]?.['metrics']);
+
+    for (const path of ['/metrics', '/livez', '/readyz']) {
+      const send = (method: string) => fetch(new URL(path, metrics), { method });
+
+      const head = await send('HEAD');
+      expect(head.status, `HEAD ${path}`).to.equal(200);
+      expect(await head.text(), `the body of HEAD ${path}`).to.equal('');
+      for (const method of ['POST', 'PUT', 'DELETE']) {
+        const refused = await send(method);
+        expect(refused.status, `${method} ${path}`).to.equal(405);
+        expect(refused.headers.get('allow'), `Allow of ${method} ${path}`).to.match(/^GET, HEAD/);
+        expect(await refused.json(), `the body of ${method} ${path}`).to.include({
+          code: 'method_not_allowed',
+          status: 405,
+        });
+      }
+    }
+  });
+
   it('are served only once the service can be asked whether it is ready', async () => {
     const opening = Promise.withResolvers<void>();
     const opened = Promise.withResolvers<Store>();
