@@ -1,6 +1,6 @@
 /*
  * The architecture as data: dependencies point inwards only. Each rule is a law by its name.
- * `layers.test.ts` holds the sources to them, and shows of each that it bites.
+ * `layers.test.ts` holds the sources to them, and shows that each is caught when it is broken.
  */
 
 /** Which of our own modules the modules of a place may import. */

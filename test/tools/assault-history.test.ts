@@ -8,7 +8,7 @@ import type { PetRepository } from '../../src/application/ports/pet-repository.j
 import type { CompleteStore } from '../../src/application/ports/store.js';
 import { PET_STATUSES } from '../../src/domain/pet-status.js';
 import { httpInterface } from '../adapters/http/fixtures.js';
-import { withFault } from '../contract-bites/bites.js';
+import { withFault } from '../broken-adapters/broken-adapters.js';
 
 // Computed, for the tools are no part of what the compiler checks.
 const tool = (name: string): Promise<unknown> =>

@@ -4,7 +4,7 @@ import type { ApiKeyRecord } from '../../src/application/ports/api-key-repositor
 import type { CompleteStore, Store } from '../../src/application/ports/store.js';
 import { savedPet, type Pet } from '../../src/domain/pet.js';
 import { CopyError, copyCatalogue, type CopyOptions } from '../../src/index.js';
-import { withFault, type PortName } from '../contract-bites/bites.js';
+import { withFault, type PortName } from '../broken-adapters/broken-adapters.js';
 import { rejectionOf } from '../contract/rejection.js';
 import {
   FIELD_VALUES,

@@ -8,7 +8,7 @@ import { runContract } from '../contract/run-contract.js';
 import type { StoreSubject } from '../contract/store-subject.js';
 
 /** Broken adapters, by the one case that each must fail. The compiler asks for one for each case with a fixed name. */
-export type Bites<Id extends string, Fault> = Readonly<
+export type BrokenAdapters<Id extends string, Fault> = Readonly<
   Record<Id, Fault | readonly [Fault, ...Fault[]]>
 >;
 
@@ -16,11 +16,11 @@ export type Bites<Id extends string, Fault> = Readonly<
 const ANIMALS = 1500;
 
 /** Shows that a contract passes an adapter that keeps it, and fails each broken one. */
-export function bites<S extends Subject, Fault, Given extends string = never>(
+export function failsBroken<S extends Subject, Fault, Given extends string = never>(
   contract: Contract<S, Given>,
   open: (fault?: Fault) => Open<S, Given>,
-  broken: Bites<string, Fault>,
-  idle: Bites<string, Fault> = {},
+  broken: BrokenAdapters<string, Fault>,
+  idle: BrokenAdapters<string, Fault> = {},
 ): void {
   const names = contract.cases.map(({ name }) => name);
   const run = async (fault: Fault | undefined, only: (name: string) => boolean) => {
@@ -65,7 +65,7 @@ export function bites<S extends Subject, Fault, Given extends string = never>(
 }
 
 /** Each fault alone, with the name of its case and its number among those of the case. */
-const listed = <Fault>(faults: Bites<string, Fault>) =>
+const listed = <Fault>(faults: BrokenAdapters<string, Fault>) =>
   Object.entries(faults).flatMap(([name, ones]) =>
     [ones]
       .flat()
@@ -267,7 +267,7 @@ export const keepsSnapshot =
   };
 
 /** For each operation of a port: a fault by which it does nothing. */
-export const idleFaults = <Port extends object>(port: Port): Bites<string, Fault<Port>> =>
+export const idleFaults = <Port extends object>(port: Port): BrokenAdapters<string, Fault<Port>> =>
   Object.fromEntries(
     Object.keys(port)
       .filter((name) => typeof Reflect.get(port, name) === 'function')
@@ -306,18 +306,18 @@ export type HandleFaults = { readonly [On in Handle]?: StoreFaults };
 /** The faults of one part of the first handle. */
 export const inPort = <Name extends PartName, Id extends string>(
   name: Name,
-  faults: Bites<Id, PortFault<Name>>,
-): Bites<Id, HandleFaults> =>
+  faults: BrokenAdapters<Id, PortFault<Name>>,
+): BrokenAdapters<Id, HandleFaults> =>
   each(faults, (promise, broken) => [
     promise,
     [broken].flat().map((fault): object => ({ first: { [name]: fault } })) as [HandleFaults],
   ]);
 
-/** `bites` for one part of a store that is durable, shared and ordered. */
-export function storeBites<Id extends string>(
+/** `failsBroken` for one part of a store that is durable, shared and ordered. */
+export function failsBrokenStores<Id extends string>(
   contract: Contract<StoreSubject>,
   name: PartName,
-  broken: Bites<Id, HandleFaults>,
+  broken: BrokenAdapters<Id, HandleFaults>,
 ): void {
   const subject =
     (faults: HandleFaults = {}) =>
@@ -345,7 +345,7 @@ export function storeBites<Id extends string>(
         dispose: () => memory.close(),
       };
     };
-  bites(
+  failsBroken(
     contract,
     subject,
     broken,

@@ -23,14 +23,14 @@ import {
   type StoreFactorySubject,
 } from '../contract/store-factory-contract.js';
 import {
-  bites,
+  failsBroken,
   faultsOf,
   inPort,
   keepsSnapshot,
-  storeBites,
+  failsBrokenStores,
   type Fault,
-  type Bites,
-} from './bites.js';
+  type BrokenAdapters,
+} from './broken-adapters.js';
 
 const key = faultsOf<ApiKeyRepository>();
 
@@ -61,7 +61,7 @@ const revokesInTwoSteps: Fault<ApiKeyRepository> = (apiKeys) => {
 const allKeys = (apiKeys: ApiKeyRepository): Promise<readonly ApiKeyRecord[]> => apiKeys.list();
 const slowKeys = { apiKeys: key.slow('add', 'revoke') };
 
-storeBites<ApiKeyRepositoryCase>(apiKeyRepositoryContract, 'apiKeys', {
+failsBrokenStores<ApiKeyRepositoryCase>(apiKeyRepositoryContract, 'apiKeys', {
   ...inPort('apiKeys', {
     'stores a key exactly: every field': addsOther((apiKey) => ({
       ...apiKey,
@@ -143,7 +143,7 @@ const writesFirst = writesOther((pets) => pets.slice(0, 1));
 const claimsOther = (change: (claim: PetClaim) => PetClaim): Fault<CatalogueTransfer> =>
   move.asks({ writeClaims: (claims, call) => [claims.map(change), call] });
 
-storeBites<CatalogueTransferCase>(catalogueTransferContract, 'transfer', {
+failsBrokenStores<CatalogueTransferCase>(catalogueTransferContract, 'transfer', {
   ...inPort('transfer', {
     'surveys animals, and the greatest id that was assigned or reserved, to the digit': [
       move.returns({ survey: ({ lastId }) => ({ pets: Number(lastId), lastId }) }),
@@ -268,7 +268,7 @@ const openFactory = (fault?: FactoryFault) => async (): Promise<StoreFactorySubj
   };
 };
 
-const brokenFactories: Bites<StoreFactoryCase, FactoryFault> = {
+const brokenFactories: BrokenAdapters<StoreFactoryCase, FactoryFault> = {
   'rejects where a store must exist and none does, and creates none': [
     'creates it always',
     'creates it, then rejects',
@@ -282,4 +282,4 @@ const brokenFactories: Bites<StoreFactoryCase, FactoryFault> = {
   'opens one store for two handles at once': 'opens another',
 };
 
-bites<StoreFactorySubject, FactoryFault>(storeFactoryContract, openFactory, brokenFactories);
+failsBroken<StoreFactorySubject, FactoryFault>(storeFactoryContract, openFactory, brokenFactories);

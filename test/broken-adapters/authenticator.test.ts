@@ -8,7 +8,13 @@ import {
   type AuthenticatorCase,
   type AuthenticatorSubject,
 } from '../contract/authenticator-contract.js';
-import { bites, faultsOf, withFault, type Bites, type Fault } from './bites.js';
+import {
+  failsBroken,
+  faultsOf,
+  withFault,
+  type BrokenAdapters,
+  type Fault,
+} from './broken-adapters.js';
 
 const { asks, returns, rejects, deaf, remembers } = faultsOf<Authenticator>();
 
@@ -40,7 +46,7 @@ const NOBODY: Principal = { keyId: 'nobody', scopes: new Set() };
 const sum = (text: string): number =>
   Array.from(text).reduce((total, character) => total + (character.codePointAt(0) ?? 0), 0) % 64;
 
-const broken: Bites<AuthenticatorCase, Fault<Authenticator>> = {
+const broken: BrokenAdapters<AuthenticatorCase, Fault<Authenticator>> = {
   'accepts a valid credential with its key id and scopes, every time': returnsOther(
     (principal) => ({
       ...principal,
@@ -114,4 +120,4 @@ const open = (fault?: Fault<Authenticator>) => async (): Promise<AuthenticatorSu
   return { ...subject, authenticator: withFault(subject.authenticator, fault) };
 };
 
-bites(authenticatorContract, open, broken);
+failsBroken(authenticatorContract, open, broken);

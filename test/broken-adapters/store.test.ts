@@ -1,5 +1,5 @@
 import { storeContract, type StoreLifecycleCase } from '../contract/store-contract.js';
-import { faultsOf, inPort, storeBites, type HandleFaults } from './bites.js';
+import { faultsOf, inPort, failsBrokenStores, type HandleFaults } from './broken-adapters.js';
 import type { CatalogueTransfer } from '../../src/application/ports/catalogue-transfer.js';
 import type { PetChanges } from '../../src/application/ports/pet-changes.js';
 import type { CompleteStore } from '../../src/application/ports/store.js';
@@ -81,4 +81,4 @@ const broken = {
   },
 } satisfies Record<StoreLifecycleCase, HandleFaults | readonly HandleFaults[]>;
 
-storeBites<StoreLifecycleCase>(storeContract, 'lifecycle', broken as never);
+failsBrokenStores<StoreLifecycleCase>(storeContract, 'lifecycle', broken as never);

@@ -11,7 +11,7 @@ import { createKoaApp } from '../../src/adapters/http/koa/index.js';
 import { httpContract, resourceContract, type HttpCase } from '../contract/http-contract.js';
 import { fetchSubjects, listenerSubjects, type OpenHttp } from '../contract/http/http-subjects.js';
 import { PACKAGE, cleanUp, temporaryFolder } from '../service/running-service.js';
-import { bites, type Bites } from './bites.js';
+import { failsBroken, type BrokenAdapters } from './broken-adapters.js';
 
 /** A Fetch handler with a fault around it. */
 const handled = (
@@ -129,7 +129,7 @@ const requests = {
       listener(request, response);
     },
   ),
-} satisfies Partial<Bites<HttpCase, OpenHttp>>;
+} satisfies Partial<BrokenAdapters<HttpCase, OpenHttp>>;
 
 /** What a transport may do to responses. */
 const responses = {
@@ -172,9 +172,9 @@ const responses = {
       listener(request, response);
     },
   ),
-} satisfies Partial<Bites<HttpCase, OpenHttp>>;
+} satisfies Partial<BrokenAdapters<HttpCase, OpenHttp>>;
 
-bites(httpContract, (fault?: OpenHttp) => fault ?? listened((listener) => listener), {
+failsBroken(httpContract, (fault?: OpenHttp) => fault ?? listened((listener) => listener), {
   ...requests,
   ...responses,
 });
@@ -196,7 +196,7 @@ const checking: Middleware = (context, next) => {
   return key.includes('static-key') ? next() : context.throw(401, 'No key.');
 };
 
-bites(resourceContract('/shelves'), shelves, {
+failsBroken(resourceContract('/shelves'), shelves, {
   'answers 401 missing_api_key to a list with no Authorization header': (_, next) => next(),
   'answers 401 invalid_api_key to a list with the key and another word': checking,
   'does not let a key that may only write GET a list': (_, next) => next(),

@@ -12,11 +12,11 @@ import {
   faultsOf,
   inPort,
   keepsSnapshot,
-  storeBites,
-  type Bites,
+  failsBrokenStores,
+  type BrokenAdapters,
   type HandleFaults,
   type PortFault,
-} from './bites.js';
+} from './broken-adapters.js';
 
 const { asks, returns, rejects, hasty, crowded, slow, endings } = faultsOf<PetChanges>();
 const inPets = faultsOf<CompleteStore['pets']>();
@@ -143,7 +143,7 @@ const changing = {
   }),
   'takes 64 changes at once, beside adds': crowded('remove', 30),
   ...endings(['remove'], { change: hasty('change') }),
-} satisfies Partial<Bites<PetChangesCase, ChangesFault>>;
+} satisfies Partial<BrokenAdapters<PetChangesCase, ChangesFault>>;
 
 /** What a repository may do wrong once its animals change. */
 const reading = {
@@ -171,7 +171,7 @@ const reading = {
   'adds another animal once the claim of a removed one has lapsed': inPets.asks({
     addOnce: (pet, claim, _, call) => [pet, claim, 0, call],
   }),
-} satisfies Partial<Bites<PetChangesCase, PetsFault>>;
+} satisfies Partial<BrokenAdapters<PetChangesCase, PetsFault>>;
 
 /** The number of animals that are being removed. */
 let removals = 0;
@@ -219,9 +219,9 @@ const handles = {
       another: { pets: keepsSnapshot(everything, (stored, kept) => stored ?? kept) },
     },
   ],
-} satisfies Partial<Bites<PetChangesCase, HandleFaults>>;
+} satisfies Partial<BrokenAdapters<PetChangesCase, HandleFaults>>;
 
-storeBites<PetChangesCase>(petChangesContract, 'changes', {
+failsBrokenStores<PetChangesCase>(petChangesContract, 'changes', {
   ...inPort('changes', changing),
   ...inPort('pets', reading),
   ...handles,

@@ -8,15 +8,15 @@ import {
   faultsOf,
   inPort,
   keepsSnapshot,
-  storeBites,
-  type Bites,
+  failsBrokenStores,
+  type BrokenAdapters,
   type Fault,
   type HandleFaults,
-} from './bites.js';
+} from './broken-adapters.js';
 
 type PetRepository = CompleteStore['pets'];
-type PetBites = Partial<Bites<PetRepositoryCase, Fault<PetRepository>>>;
-type HandleBites = Partial<Bites<PetRepositoryCase, HandleFaults>>;
+type BrokenPets = Partial<BrokenAdapters<PetRepositoryCase, Fault<PetRepository>>>;
+type BrokenHandles = Partial<BrokenAdapters<PetRepositoryCase, HandleFaults>>;
 
 const fault = faultsOf<PetRepository>();
 const { asks, returns, late, hasty, alien, remembers, elsewhere } = fault;
@@ -90,7 +90,7 @@ const reading = {
   'finds each animal by its own id, and none by an id that was not assigned': asks({
     findById: (id, call) => [BigInt.asIntN(32, id), call],
   }),
-} satisfies PetBites;
+} satisfies BrokenPets;
 
 const assignsLower = returns({
   add: (added) => savedPet(added.id - 1n, added),
@@ -122,7 +122,7 @@ const adding = {
     returns({ findById: (pet) => pet && { ...pet } }),
     remembers('list', () => true),
   ],
-} satisfies PetBites;
+} satisfies BrokenPets;
 
 const ignoresClaims: Fault<PetRepository> = (pets) => ({
   addOnce: async (pet, _claim, _now, call) => ({ pet: await pets.add(pet, call), replayed: false }),
@@ -230,7 +230,7 @@ const claiming = {
       },
     };
   },
-} satisfies PetBites;
+} satisfies BrokenPets;
 
 /** Rejects with its own error what is in progress when it is closed, or aborted. */
 const cutsOff: Fault<PetRepository> = (pets) => alien('list')({ ...pets, ...late('list')(pets) });
@@ -274,7 +274,7 @@ const ending = {
         };
       },
     ],
-} satisfies PetBites;
+} satisfies BrokenPets;
 
 /** The animals that nobody may see yet. */
 const hidden = new Set<bigint>();
@@ -319,9 +319,9 @@ const handles = {
   'assigns distinct ids to simultaneous writers on two handles': {
     another: { pets: assignsLower },
   },
-} satisfies HandleBites;
+} satisfies BrokenHandles;
 
-storeBites<PetRepositoryCase>(petRepositoryContract, 'pets', {
+failsBrokenStores<PetRepositoryCase>(petRepositoryContract, 'pets', {
   ...inPort('pets', { ...reading, ...adding, ...claiming, ...ending }),
   ...handles,
 });

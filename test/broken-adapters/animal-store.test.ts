@@ -12,9 +12,16 @@ import type { NewPet } from '../../src/domain/pet.js';
 import { PET_STATUSES } from '../../src/domain/pet-status.js';
 import { animalStoreContract, type AnimalStoreCase } from '../contract/store-contracts.js';
 import { each } from '../contract/contract.js';
-import { bites, faultsOf, idleFaults, withFault, type Bites, type Fault } from './bites.js';
+import {
+  failsBroken,
+  faultsOf,
+  idleFaults,
+  withFault,
+  type BrokenAdapters,
+  type Fault,
+} from './broken-adapters.js';
 
-type AnimalStoreBites = Partial<Bites<AnimalStoreCase, Fault<ExperimentalAnimalStore>>>;
+type BrokenAnimalStores = Partial<BrokenAdapters<AnimalStoreCase, Fault<ExperimentalAnimalStore>>>;
 
 const { asks, returns, rejects, deaf, hasty } = faultsOf<ExperimentalAnimalStore>();
 
@@ -125,7 +132,7 @@ const reading = {
   'lists 1 to 100 animals at a time': asks({
     listPets: (query, call) => [query?.limit === 100 ? { ...query, limit: 99 } : query, call],
   }),
-} satisfies AnimalStoreBites;
+} satisfies BrokenAnimalStores;
 
 const creating = {
   'creates an animal without a status, as available': createsOther((pet) => ({
@@ -219,7 +226,7 @@ const creating = {
   }),
   'refuses an idempotency key that was used for an animal with another categoryId, and stores nothing':
     keysWithout({ categoryId: 1n }),
-} satisfies AnimalStoreBites;
+} satisfies BrokenAnimalStores;
 
 /** Of an animal that was read only its status. */
 const onlyStatus = ({ from, ...call }: ChangeCall = {}): ChangeCall => ({
@@ -275,15 +282,15 @@ const changing = {
   'does nothing to an animal that is not as `from`, which was read: removePet': asks({
     removePet: (id, call) => [id, onlyStatus(call)],
   }),
-} satisfies AnimalStoreBites;
+} satisfies BrokenAnimalStores;
 
-const broken: Bites<AnimalStoreCase, Fault<ExperimentalAnimalStore>> = {
+const broken: BrokenAdapters<AnimalStoreCase, Fault<ExperimentalAnimalStore>> = {
   ...reading,
   ...creating,
   ...changing,
 };
 
-bites(
+failsBroken(
   animalStoreContract,
   (fault?: Fault<ExperimentalAnimalStore>) => async () => {
     const store = openMemoryStore();
