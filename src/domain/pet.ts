@@ -36,6 +36,9 @@ export type UnsavedPet = Omit<Pet, 'id'>;
 /** Valid new values of at least one field. The other fields are absent. Frozen. */
 export type PetChange = Partial<UnsavedPet>;
 
+/** What `satisfies` this names each field, also optional ones. So the compiler names each place that lacks a new one. */
+type EveryField = Readonly<Record<keyof UnsavedPet, unknown>>;
+
 const BLANK = /^\p{White_Space}*$/u;
 
 /** The length of the longest name that can be given to a new animal, in Unicode code points. */
@@ -116,16 +119,23 @@ export function unsavedPet(pet: NewPet): UnsavedPet {
  */
 export function petChange(change: Partial<NewPet>): PetChange {
   const { name, categoryId, status } = checkedFields(change, changeFaults);
-  return Object.freeze({
-    ...(name !== undefined && { name }),
-    ...(categoryId !== undefined && { categoryId: BigInt(categoryId) }),
-    ...(status !== undefined && { status }),
-  });
+  const fields = {
+    name,
+    categoryId: categoryId === undefined ? undefined : BigInt(categoryId),
+    status,
+  } satisfies EveryField;
+  return Object.freeze(withoutUndefined(fields));
+}
+
+function withoutUndefined<Fields extends object>(fields: Fields) {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as { [Field in keyof Fields]?: NonNullable<Fields[Field]> };
 }
 
 function checkedPet(pet: NewPet, faultsOf: typeof petFaults): UnsavedPet {
   const { name, categoryId, status = DEFAULT_STATUS } = checkedFields(pet, faultsOf);
-  return Object.freeze({ name, categoryId: BigInt(categoryId), status });
+  const fields = { name, categoryId: BigInt(categoryId), status } satisfies EveryField;
+  return Object.freeze(fields);
 }
 
 function checkedFields<Fields extends Partial<NewPet>>(
@@ -136,7 +146,7 @@ function checkedFields<Fields extends Partial<NewPet>>(
     throw new InvalidPetError([{ field: '', message: 'it must be an object' }]);
   // Each field is read once: a getter could return something else after the check.
   const { name, categoryId, status } = given;
-  const fields = { name, categoryId, status };
+  const fields = { name, categoryId, status } satisfies EveryField;
   const faults = faultsOf(fields);
   if (faults.length > 0) throw new InvalidPetError(faults);
   return fields as Pick<Fields, keyof NewPet>;
@@ -144,7 +154,7 @@ function checkedFields<Fields extends Partial<NewPet>>(
 
 /** The animal that a store keeps under `id`: a frozen copy. */
 export const savedPet = (id: bigint, { name, categoryId, status }: UnsavedPet): Pet =>
-  Object.freeze({ id, name, categoryId, status });
+  Object.freeze({ id, name, categoryId, status } satisfies Record<keyof Pet, unknown>);
 
 /**
  * The animal in data from outside, such as a database document. Integers may be bigints or safe numbers.
