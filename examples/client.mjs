@@ -9,7 +9,7 @@
  */
 import { createHash } from 'node:crypto';
 import { createInterface } from 'node:readline';
-import { isAnimalStoreError, stringify } from 'animal-store';
+import { isAnimalStoreError, stringifyJson } from 'animal-store';
 import { AnimalStoreClient, ServiceError } from 'animal-store/client';
 
 const { BASE_URL = 'http://127.0.0.1:8080/v1', API_KEY = '' } = process.env;
@@ -38,10 +38,10 @@ try {
       idempotencyKey: { key },
       signal,
     });
-    console.log(replayed ? 'exists' : 'added', stringify(pet));
+    console.log(replayed ? 'exists' : 'added', stringifyJson(pet));
   }
   for await (const pet of animalStore.allPets({ status: 'available' }, { signal }))
-    console.log(stringify(pet));
+    console.log(stringifyJson(pet));
 } catch (error) {
   if (isAnimalStoreError(error)) console.error(error.code, error.message);
   else if (error instanceof ServiceError) {

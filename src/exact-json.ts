@@ -86,7 +86,7 @@ export function readJson(text: string, maxDepth = 16): JsonDocument {
  * `7.0`, `7e0`) become bigints, all others what JSON.parse makes of them. Keeps lone surrogates in strings.
  * @throws {SyntaxError} the text is not JSON, or repeats a member (RFC 7493, section 2.3).
  */
-export function parse(text: string): unknown {
+export function parseJson(text: string): unknown {
   const reader = new Reader(text, Infinity, numberFrom);
   const value = reader.read();
   const [duplicate] = reader.duplicates;
@@ -276,7 +276,7 @@ function characterName(code: number): string {
  * @throws {RangeError} a bigint is outside int64, a number is NaN or infinite, or the nesting overflows the stack.
  * @throws {TypeError} the value is circular, or not a JSON value (`undefined`, a function, a symbol).
  */
-export function stringify(value: unknown, space?: string | number): string {
+export function stringifyJson(value: unknown, space?: string | number): string {
   const text: string | undefined = JSON.stringify(value, replaceNumber, space);
   if (text === undefined) throw new TypeError(`JSON has no value of type ${typeof value}`);
   return text;

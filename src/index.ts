@@ -81,4 +81,10 @@ export {
 export { parseInt64 } from './domain/int64.js';
 export { savedPet, type NewPet, type Pet, type PetChange, type UnsavedPet } from './domain/pet.js';
 export { PET_STATUSES, type PetStatus } from './domain/pet-status.js';
-export { parse, stringify } from './exact-json.js';
+export { parseJson, stringifyJson } from './exact-json.js';
+export {
+  /** @deprecated Renamed to `parseJson`. Version 1.0 removes this name. */
+  parseJson as parse,
+  /** @deprecated Renamed to `stringifyJson`. Version 1.0 removes this name. */
+  stringifyJson as stringify,
+} from './exact-json.js';

@@ -1,11 +1,11 @@
-import { InvalidPetError, createAnimalStore, stringify } from 'animal-store';
+import { InvalidPetError, createAnimalStore, stringifyJson } from 'animal-store';
 import { openSqliteStore } from 'animal-store/sqlite';
 
 const store = await openSqliteStore('animals.db');
 const animals = createAnimalStore({ pets: store.pets });
 
 const { pet } = await animals.createPet({ name: 'Bella', categoryId: 2n ** 63n - 1n });
-console.log(stringify(await animals.getPet(pet.id))); // exact; JSON.stringify refuses bigints
+console.log(stringifyJson(await animals.getPet(pet.id))); // exact; JSON.stringify refuses bigints
 
 const { pets, next } = await animals.listPets({ status: 'available', limit: 20 });
 console.log(pets.length, next);

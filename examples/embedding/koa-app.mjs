@@ -1,6 +1,6 @@
 // The animal store in your Koa application: its operations below a prefix, a middleware of yours around them, and a page
 // of your own that returns an animal. API_KEY is its key; PORT defaults to 8080.
-import { createAnimalStore, isAnimalStoreError, parseInt64, stringify } from 'animal-store';
+import { createAnimalStore, isAnimalStoreError, parseInt64, stringifyJson } from 'animal-store';
 import { ApiKeyAuthenticator } from 'animal-store/api-keys';
 import { HttpInterface, Readiness } from 'animal-store/http';
 import { animalStoreRouter } from 'animal-store/koa';
@@ -30,7 +30,7 @@ app.use(async (context) => {
   const id = parseInt64(digits); // Number(digits) would round
   if (id === undefined) return context.throw(404);
   try {
-    context.body = stringify(await animalStore.getPet(id)); // as text: Koa's JSON.stringify refuses bigints
+    context.body = stringifyJson(await animalStore.getPet(id)); // as text: Koa's JSON.stringify refuses bigints
     context.type = 'application/json';
   } catch (error) {
     if (isAnimalStoreError(error) && error.code === 'pet_not_found')

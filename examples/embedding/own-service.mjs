@@ -1,7 +1,7 @@
 // The service in a program of your own. Its settings are the environment variables of docs/operations/settings.md; what
 // it logs, and what happens with a new animal, is up to you.
 import { once } from 'node:events';
-import { stringify } from 'animal-store';
+import { stringifyJson } from 'animal-store';
 import {
   TOKENS,
   createContainer,
@@ -16,7 +16,7 @@ const own = ({ replaceFrom, decorate }) => {
     ...animals,
     async createPet(pet, options) {
       const created = await animals.createPet(pet, options);
-      if (!created.replayed) console.log(`new ${stringify(created.pet)}`);
+      if (!created.replayed) console.log(`new ${stringifyJson(created.pet)}`);
       return created;
     },
   }));

@@ -3,7 +3,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { IdempotencyKeyReusedError, UnavailableError, isAnimalStoreError } from 'animal-store';
-import { parse, savedPet, stringify } from 'animal-store';
+import { parseJson, savedPet, stringifyJson } from 'animal-store';
 
 export async function openFileStore(path, { mode = 'create' } = {}) {
   const isReading = mode === 'read' || mode === 'snapshot';
@@ -15,7 +15,7 @@ export async function openFileStore(path, { mode = 'create' } = {}) {
   let closing;
 
   const remember = (line) => {
-    const { id, animal, claim } = parse(line); // integers are bigints again
+    const { id, animal, claim } = parseJson(line); // integers are bigints again
     const pet = savedPet(id, animal);
     store.animals.set(id, pet);
     if (claim) store.claims.set(keyOf(claim), { ...claim, id });
@@ -52,7 +52,7 @@ export async function openFileStore(path, { mode = 'create' } = {}) {
 
   const append = async (animal, claim) => {
     store.lastId += 1n;
-    const line = stringify({ id: store.lastId, animal, claim }); // animal and claim in one step
+    const line = stringifyJson({ id: store.lastId, animal, claim }); // animal and claim in one step
     await file.truncate(store.length); // the rest of a failed write
     const bytes = Buffer.from(`${line}\n`);
     const { bytesWritten } = await file.write(bytes, 0, bytes.length, store.length);

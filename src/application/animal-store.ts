@@ -7,7 +7,7 @@ import type { PetStatus } from '../domain/pet-status.js';
  *
  * Every operation may reject with `UnavailableError`, and rejects with `signal.reason` when the call is aborted. A signal
  * that is aborted before the call counts more than any fault of the arguments.
- * Pets hold bigints, which `JSON.stringify` refuses: use `stringify` of this package.
+ * Pets hold bigints, which `JSON.stringify` refuses: use `stringifyJson` of this package.
  */
 export interface AnimalStore {
   /** `false` if `createPet` refuses idempotency keys, because the store keeps none. Default: it takes them. */

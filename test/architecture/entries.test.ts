@@ -5,7 +5,11 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import {
   createAnimalStore,
+  parse,
+  parseJson,
   savedPet,
+  stringify,
+  stringifyJson,
   type PetRepository,
   type UnsavedPet,
 } from '../../src/index.js';
@@ -104,6 +108,10 @@ describe('Importing', () => {
     const { loaded, exports } = await importing(...modules);
     expect(loaded).to.include.members(modules);
     expect(exports).to.include.members(['createContainer', 'openSqliteStore', 'animalStoreRouter']);
+  });
+
+  it('animal-store still offers the names that version 1.0 removes', () => {
+    expect({ parse, stringify }).to.deep.equal({ parse: parseJson, stringify: stringifyJson });
   });
 
   it('animal-store/bootstrap loads no store before one is asked for', async () => {

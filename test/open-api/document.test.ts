@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { ERRORS, type ErrorCode } from '../../src/adapters/http/error-codes.js';
 import type { HttpSettings } from '../../src/adapters/http/http-settings.js';
 import { openApiDocument } from '../../src/adapters/http/open-api/open-api-document.js';
-import { stringify } from '../../src/exact-json.js';
+import { stringifyJson } from '../../src/exact-json.js';
 import { createWith, httpInterface, memoryAnimalStore } from '../adapters/http/fixtures.js';
 import { REQUEST_TABLE } from '../contract/http-contract.js';
 import { fillRequest } from '../contract/http/request-row.js';
@@ -80,7 +80,7 @@ describe('The OpenAPI document', () => {
       const types = Object.entries(operation?.requestBody?.content ?? {});
       expect(types).to.not.be.empty;
       for (const [type, { example }] of types) {
-        const { status, body } = await service.handle(createWith(stringify(example), target));
+        const { status, body } = await service.handle(createWith(stringifyJson(example), target));
         expect(status, `the example of ${type} got ${body}`).to.equal(expected);
       }
     }
@@ -226,7 +226,7 @@ describe('The OpenAPI document', () => {
     ];
     const judge = judgeFor(document);
     for (const [schema, value] of examples)
-      expect(judge(schema)(value), stringify(value)).to.equal(undefined);
+      expect(judge(schema)(value), stringifyJson(value)).to.equal(undefined);
     expect(examples.length).to.be.greaterThan(30);
   });
 });

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { openApiDocument } from '../../src/adapters/http/open-api/open-api-document.js';
 import type { HttpSettings } from '../../src/adapters/http/http-settings.js';
-import { parse } from '../../src/exact-json.js';
+import { parseJson } from '../../src/exact-json.js';
 
 /* The published document, as far as tests look at it, and what judges by it. */
 
@@ -44,7 +44,7 @@ export interface OpenApiDocument {
 
 /** The document of a service with these settings, its integers as bigints. */
 export const documentFor = (settings?: Partial<HttpSettings>): OpenApiDocument =>
-  parse(openApiDocument(settings)) as OpenApiDocument;
+  parseJson(openApiDocument(settings)) as OpenApiDocument;
 
 /** Its operations by id. */
 export const operationsOf = ({

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { JsonSyntaxError, parse } from '../../src/exact-json.js';
+import { JsonSyntaxError, parseJson } from '../../src/exact-json.js';
 import { headerValues, type RawResponse } from '../contract/http/conversation.js';
 import type { OpenHttp } from '../contract/http/http-subjects.js';
 import type { RawRequest, RowRequest } from '../contract/http/request-row.js';
@@ -24,7 +24,7 @@ export const heldToDocument =
     const subject = await start(situation);
     const published = await subject.send({ method: 'GET', target: '/openapi.json', headers: [] });
     assert.equal(published.responses[0]?.status, 200);
-    const document = parse(published.responses[0].body.toString()) as OpenApiDocument;
+    const document = parseJson(published.responses[0].body.toString()) as OpenApiDocument;
     const faultsOf = answerCheck(document, new URL(subject.url).pathname);
     return {
       ...subject,
@@ -107,7 +107,7 @@ function bodyFault(
   codes?: readonly string[],
 ): string | undefined {
   try {
-    const value = parse(body.toString());
+    const value = parseJson(body.toString());
     const error = value as { readonly code: string; readonly status: bigint };
     if (codes?.includes(error.code) === false)
       return `code is ${error.code}, and may be ${codes.join(', ')}`;

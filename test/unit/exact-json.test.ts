@@ -10,9 +10,9 @@ import type * as ExactJson from '../../src/exact-json.js';
 import {
   JsonNumber,
   JsonSyntaxError,
-  parse,
+  parseJson,
   readJson,
-  stringify,
+  stringifyJson,
   type JsonValue,
 } from '../../src/exact-json.js';
 
@@ -112,7 +112,9 @@ describe('readJson', () => {
   it('keeps its messages short, however long the text', () => {
     expect(syntaxError(`["${'x'.repeat(1_000_000)}`).message.length).to.be.below(80);
     const [name, long] = ['"', 'x'.repeat(1_000_000)];
-    expect(syntaxError(`{${name}${long}":1,"${long}":1}`, parse).message.length).to.be.below(120);
+    expect(syntaxError(`{${name}${long}":1,"${long}":1}`, parseJson).message.length).to.be.below(
+      120,
+    );
   });
 
   it('reads an escaped name as itself, whatever names it read before', () => {
@@ -280,9 +282,9 @@ describe('JsonNumber', () => {
   });
 });
 
-describe('parse', () => {
+describe('parseJson', () => {
   it('rejects what is not a string by a TypeError', () => {
-    const untyped: (text: unknown) => unknown = parse as (text: unknown) => unknown;
+    const untyped: (text: unknown) => unknown = parseJson as (text: unknown) => unknown;
     for (const given of [Buffer.from('7'), 7, undefined]) {
       const message = `JSON is read from a string, not ${typeof given}`;
       assert.throws(() => untyped(given), { name: 'TypeError', message });
@@ -291,13 +293,13 @@ describe('parse', () => {
 
   it('reads integers in int64 as bigints, and other numbers as JSON.parse does', () => {
     assert.deepEqual(
-      parse(
+      parseJson(
         '[0,-0,7,7.0,7e2,9223372036854775807,-9223372036854775808,1.5,9223372036854775808,1e400,-1e-400]',
       ),
       [0n, 0n, 7n, 7n, 700n, INT64_MAX, INT64_MIN, 1.5, 9223372036854775808, Infinity, -0],
     );
     assert.deepEqual(
-      parse(
+      parseJson(
         '[9.223372036854775807e18,-92233720368547758080e-1,-9223372036854775809,9223372036854775807.5]',
       ),
       [INT64_MAX, INT64_MIN, -(2 ** 63), 2 ** 63],
@@ -305,27 +307,27 @@ describe('parse', () => {
   });
 
   it('refuses a repeated member, and names it', () => {
-    const { message } = syntaxError('{"pets":[{"id":1,"id":1}],"pets":0}', parse);
+    const { message } = syntaxError('{"pets":[{"id":1,"id":1}],"pets":0}', parseJson);
     expect(message).to.equal('Member /pets/0/id is repeated');
   });
 
   it('reads at any depth', () => {
-    let value = parse(nested(50_000));
+    let value = parseJson(nested(50_000));
     let depth = 0;
     for (; Array.isArray(value); depth += 1) [value] = value;
     expect(depth).to.equal(50_000);
   });
 });
 
-describe('stringify', () => {
+describe('stringifyJson', () => {
   it('says what an old runtime lacks', async () => {
     const descriptor = Object.getOwnPropertyDescriptor(JSON, 'rawJSON');
     Reflect.deleteProperty(JSON, 'rawJSON');
     try {
       const url = `${import.meta.resolve('../../src/exact-json.js')}?old`;
       const old: typeof ExactJson = await import(url);
-      expect(old.stringify({ name: 'Fido' })).to.equal('{"name":"Fido"}');
-      expect(() => old.stringify({ id: 1n })).to.throw('This runtime lacks JSON.rawJSON');
+      expect(old.stringifyJson({ name: 'Fido' })).to.equal('{"name":"Fido"}');
+      expect(() => old.stringifyJson({ id: 1n })).to.throw('This runtime lacks JSON.rawJSON');
     } finally {
       Object.defineProperty(JSON, 'rawJSON', descriptor ?? {});
     }
@@ -334,44 +336,44 @@ describe('stringify', () => {
   it('writes every int64 to the digit', () => {
     fc.assert(
       fc.property(fc.bigInt(INT64_MIN, INT64_MAX), (value) => {
-        expect(stringify(value)).to.equal(value.toString());
-        expect(parse(stringify(value))).to.equal(value);
-        assert.deepEqual(parse(stringify({ a: [value] })), { a: [value] });
+        expect(stringifyJson(value)).to.equal(value.toString());
+        expect(parseJson(stringifyJson(value))).to.equal(value);
+        assert.deepEqual(parseJson(stringifyJson({ a: [value] })), { a: [value] });
       }),
     );
   });
 
   it('refuses a bigint outside int64, and numbers that JSON does not have', () => {
     for (const value of [INT64_MAX + 1n, INT64_MIN - 1n, 10n ** 400n]) {
-      expect(() => stringify({ a: [value] })).to.throw(RangeError, 'outside int64');
+      expect(() => stringifyJson({ a: [value] })).to.throw(RangeError, 'outside int64');
     }
     for (const value of [NaN, -Infinity])
-      expect(() => stringify({ a: [value] })).to.throw(RangeError);
+      expect(() => stringifyJson({ a: [value] })).to.throw(RangeError);
   });
 
   it('writes and refuses what is in the objects around numbers and bigints as if it was alone', () => {
     for (const value of [NaN, Infinity, INT64_MAX + 1n, INT64_MIN - 1n])
-      expect(() => stringify({ a: Object(value) }), `${value}`).to.throw(RangeError);
+      expect(() => stringifyJson({ a: Object(value) }), `${value}`).to.throw(RangeError);
     for (const value of [7, -0, 1.5, INT64_MAX, INT64_MIN, 'text', '', true, false]) {
-      expect(stringify(Object(value))).to.equal(stringify(value));
-      expect(stringify({ a: [Object(value)] })).to.equal(stringify({ a: [value] }));
+      expect(stringifyJson(Object(value))).to.equal(stringifyJson(value));
+      expect(stringifyJson({ a: [Object(value)] })).to.equal(stringifyJson({ a: [value] }));
       const later = { toJSON: (): unknown => Object(value) };
-      expect(stringify([later])).to.equal(stringify([value]));
+      expect(stringifyJson([later])).to.equal(stringifyJson([value]));
     }
   });
 
   it('writes a number that was read in its own spelling', () => {
     const text = '{"a":[7.0,1e400,-0,123456789012345678901234567890.5]}';
-    expect(stringify(readJson(text).value)).to.equal(text);
-    expect(stringify(new JsonNumber('1E+2'))).to.equal('1E+2');
+    expect(stringifyJson(readJson(text).value)).to.equal(text);
+    expect(stringifyJson(new JsonNumber('1E+2'))).to.equal('1E+2');
   });
 
   it('writes bigints as integers even if BigInt.prototype has a toJSON', () => {
     const patched: object = BigInt.prototype;
     Object.defineProperty(patched, 'toJSON', { configurable: true, value: () => 'text' });
     try {
-      expect(stringify([7n, { a: 8n }])).to.equal('[7,{"a":8}]');
-      expect(stringify(9n)).to.equal('9');
+      expect(stringifyJson([7n, { a: 8n }])).to.equal('[7,{"a":8}]');
+      expect(stringifyJson(9n)).to.equal('9');
     } finally {
       Reflect.deleteProperty(patched, 'toJSON');
     }
@@ -397,23 +399,23 @@ describe('stringify', () => {
       [],
     ];
     for (const value of values) {
-      expect(stringify(value)).to.equal(JSON.stringify(value));
-      expect(stringify(value, 2)).to.equal(JSON.stringify(value, undefined, 2));
-      expect(stringify(value, '\t')).to.equal(JSON.stringify(value, undefined, '\t'));
+      expect(stringifyJson(value)).to.equal(JSON.stringify(value));
+      expect(stringifyJson(value, 2)).to.equal(JSON.stringify(value, undefined, 2));
+      expect(stringifyJson(value, '\t')).to.equal(JSON.stringify(value, undefined, '\t'));
     }
   });
 
   it('refuses a circular value, but not one that appears twice', () => {
     const circular: unknown[] = [];
     circular.push({ circular });
-    expect(() => stringify(circular)).to.throw(TypeError);
+    expect(() => stringifyJson(circular)).to.throw(TypeError);
     const shared = { a: 1n };
-    expect(stringify([shared, shared])).to.equal('[{"a":1},{"a":1}]');
+    expect(stringifyJson([shared, shared])).to.equal('[{"a":1},{"a":1}]');
   });
 
   it('refuses what JSON cannot express', () => {
     for (const value of [undefined, () => 1, Symbol('s'), { toJSON: () => undefined }]) {
-      expect(() => stringify(value)).to.throw(TypeError, 'JSON has no value of type');
+      expect(() => stringifyJson(value)).to.throw(TypeError, 'JSON has no value of type');
     }
   });
 });
@@ -466,9 +468,9 @@ describe('exact JSON against other readers', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = JSON.stringify(value);
-        assert.equal(stringify(value), text);
+        assert.equal(stringifyJson(value), text);
         const { value: again, duplicates } = readJson(text, Infinity);
-        assert.equal(stringify(again), text);
+        assert.equal(stringifyJson(again), text);
         assert.deepEqual(duplicates, []);
       }),
       { numRuns: 1000 },
@@ -497,7 +499,7 @@ describe('exact JSON against other readers', () => {
         expect(readJson(text).duplicates).to.deep.equal(
           again.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
         );
-        expect(accepts(parse, text)).to.equal(again.length === 0);
+        expect(accepts(parseJson, text)).to.equal(again.length === 0);
       }),
     );
   });

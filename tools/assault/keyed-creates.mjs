@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MongoBinary } from 'mongodb-memory-server';
 import { main, startService } from '../service.mjs';
-import { stringify } from '../../build/src/index.js';
+import { stringifyJson } from '../../build/src/index.js';
 
 const KEY = 'attacking-key-0123456789';
 
@@ -119,7 +119,7 @@ export class Ledger {
     try {
       const pets = await store.pets.list({ limit: 1e6 });
       const claims = await store.transfer.readClaims({ limit: 1e6, now: 0 });
-      const stored = new Map(pets.map((pet) => [pet.name, stringify(pet)]));
+      const stored = new Map(pets.map((pet) => [pet.name, stringifyJson(pet)]));
       const claimed = new Set(claims.map(({ petId }) => petId));
       return {
         lost: [...this.#bodies].filter(([name, body]) => stored.get(name) !== body).length,

@@ -6,9 +6,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
   createAnimalStore,
-  parse,
+  parseJson,
   PetNotFoundError,
-  stringify,
+  stringifyJson,
   type AnimalStore,
   type Pet,
 } from 'animal-store';
@@ -36,14 +36,14 @@ const animal = { name: 'Bella', categoryId: 2n ** 63n - 1n };
 const { pets, apiKeys, check } = openMemoryStore();
 const store: AnimalStore = createAnimalStore({ pets });
 const { pet }: { pet: Pet } = await store.createPet(animal);
-assert.equal(stringify(pet), BELLA);
-assert.equal((parse(BELLA) as { categoryId: unknown }).categoryId, pet.categoryId);
+assert.equal(stringifyJson(pet), BELLA);
+assert.equal((parseJson(BELLA) as { categoryId: unknown }).categoryId, pet.categoryId);
 const missing: unknown = await store.getPet(2n).catch((error: unknown) => error);
 assert.ok(missing instanceof PetNotFoundError);
 const file = await openSqliteStore(process.argv[2] ?? '');
 const onDisk = createAnimalStore({ pets: file.pets });
 await onDisk.createPet(animal);
-assert.equal(stringify((await onDisk.listPets()).pets), `[${BELLA}]`);
+assert.equal(stringifyJson((await onDisk.listPets()).pets), `[${BELLA}]`);
 await file.close();
 
 // /mongodb needs a server, and judges the URL without one
@@ -89,7 +89,7 @@ const settings = readSettings({
 });
 const service: Service = await startService(await createContainer(settings));
 const client: AnimalStore = new AnimalStoreClient({ baseUrl: service.url, apiKey: key });
-assert.equal(stringify((await client.createPet(animal)).pet), BELLA);
+assert.equal(stringifyJson((await client.createPet(animal)).pet), BELLA);
 await service.stop();
 
 // /contract

@@ -2,9 +2,9 @@ import {
   IdempotencyKeyReusedError,
   UnavailableError,
   isAnimalStoreError,
-  parse,
+  parseJson,
   savedPet,
-  stringify,
+  stringifyJson,
 } from 'animal-store';
 import { ClassicLevel } from 'classic-level';
 
@@ -15,7 +15,7 @@ const ordered = (number) => String(number).padStart(19, '0');
 const claimKey = ({ scope, key }) => JSON.stringify([scope, key]);
 
 const petOf = (text) => {
-  const { id, name, categoryId, status } = parse(text);
+  const { id, name, categoryId, status } = parseJson(text);
   return savedPet(id, { name, categoryId, status });
 };
 
@@ -106,7 +106,7 @@ export class LevelPetRepository {
   }
 
   #petWrites(pet) {
-    const [key, value] = [ordered(pet.id), stringify(pet)];
+    const [key, value] = [ordered(pet.id), stringifyJson(pet)];
     return [
       { type: 'put', sublevel: this.#pets, key, value },
       { type: 'put', sublevel: this.#byStatus, key: `${pet.status} ${key}`, value },

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { constants } from 'node:os';
-import { stringify } from '../../exact-json.js';
+import { stringifyJson } from '../../exact-json.js';
 import type { Adapter } from '../service/wiring.js';
 
 /** What a command uses of its process. Only the result of a command goes to stdout. */
@@ -112,7 +112,7 @@ export const addCommand = (
 export const JSON_OPTION = ['--json', 'print JSON, for machines'] as const;
 
 export const resultText = (json: true | undefined, result: object, text: string): string =>
-  json ? `${stringify(result)}\n` : text;
+  json ? `${stringifyJson(result)}\n` : text;
 
 /**
  * Writes the result of a command to standard output. A reader that has gone wants no more: that is no failure.

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { syncFolder } from '../../adapters/sqlite/store-file.js';
 import { petPages } from '../../application/pet-pages.js';
 import type { Pet } from '../../domain/pet.js';
-import { stringify } from '../../exact-json.js';
+import { stringifyJson } from '../../exact-json.js';
 import * as cli from './command-line.js';
 import { COLUMNS, csvLine, formatOption, isCsv } from './pet-file.js';
 import { withProgress, withStore } from './with-store.js';
@@ -40,7 +40,7 @@ async function exportFile(
   const toOutput = file === '-';
   const inCsv = isCsv(file, format);
   const lineOf = (pet: Pet): string =>
-    inCsv ? csvLine(COLUMNS.map((field) => pet[field])) : `${stringify(pet)}\n`;
+    inCsv ? csvLine(COLUMNS.map((field) => pet[field])) : `${stringifyJson(pet)}\n`;
   if (!toOutput && (await lstat(file).catch(() => undefined)))
     throw new cli.UsageError(`${file} exists: choose another name, or - for standard output.`);
   await withStore(commands, 'snapshot', async ({ location: from }, container) => {

@@ -12,7 +12,7 @@ import {
   type HttpSettings,
 } from '../../../src/adapters/http/http-settings.js';
 import { readDocsFiles } from '../../../src/adapters/http/node/docs-files.js';
-import { parse } from '../../../src/exact-json.js';
+import { parseJson } from '../../../src/exact-json.js';
 import { documentFor, operationsOf } from '../../open-api/document.js';
 
 const page = (settings: Partial<HttpSettings> = {}): string =>
@@ -28,7 +28,7 @@ const errorsOf = (html: string): string =>
 const samplesIn = (html: string) =>
   Array.from(html.matchAll(/<pre>([^<]*)<\/pre>/g), ([, text = '']) => {
     const json = text.replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)));
-    return parse(json) as Readonly<Record<string, unknown>>;
+    return parseJson(json) as Readonly<Record<string, unknown>>;
   });
 
 describe('The docs page as HTML', () => {

@@ -9,7 +9,7 @@ import { InvalidParameterError, InvalidPetError, type Fault } from '../../../src
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import { PET_RULES, savedPet, type Pet } from '../../../src/domain/pet.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
-import { parse, stringify } from '../../../src/exact-json.js';
+import { parseJson, stringifyJson } from '../../../src/exact-json.js';
 
 /** The faults that `read` throws, as sentences. */
 function faultsOf(read: () => unknown): string[] {
@@ -118,8 +118,8 @@ describe('An animal as JSON', () => {
   it('is what exact JSON writes and reads', () => {
     fc.assert(
       fc.property(pet, (any) => {
-        expect(petJson(any)).to.equal(stringify(any));
-        expect(parse(petJson(any))).to.deep.equal({ ...any });
+        expect(petJson(any)).to.equal(stringifyJson(any));
+        expect(parseJson(petJson(any))).to.deep.equal({ ...any });
       }),
     );
   });

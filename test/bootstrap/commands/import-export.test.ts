@@ -24,7 +24,7 @@ import {
   savedPet,
   type Pet,
 } from '../../../src/domain/pet.js';
-import { stringify } from '../../../src/exact-json.js';
+import { stringifyJson } from '../../../src/exact-json.js';
 import { FULL_PET } from '../../contract/samples.js';
 import { cleanUp, program, shellLine, temporaryFolder } from '../../service/running-service.js';
 import { Shelf, TestIo, changed, type Outcome } from '../test-io.js';
@@ -782,7 +782,7 @@ describe('import and export', () => {
       );
       await service.close();
       const lines = readFileSync(path('animals.ndjson'), 'utf8').trimEnd().split('\n');
-      expect(lines).to.deep.equal(added.map((pet) => stringify(pet)));
+      expect(lines).to.deep.equal(added.map((pet) => stringifyJson(pet)));
     });
 
     it('never replaces a file, and leaves none when it fails', async () => {

@@ -16,7 +16,7 @@ import {
 import { requireProgress } from '../../../application/pet-pages.js';
 import { InvalidParameterError } from '../../../domain/errors.js';
 import { petChange, petFrom, unsavedPet, type NewPet, type Pet } from '../../../domain/pet.js';
-import { stringify } from '../../../exact-json.js';
+import { stringifyJson } from '../../../exact-json.js';
 import { entityTagOf } from '../entity-tag.js';
 import { petJson } from '../pet-json.js';
 import { IDEMPOTENCY_KEY_PATTERN } from '../request-headers.js';
@@ -92,7 +92,7 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
   ): Promise<CreatedPet> {
     const { idempotencyKey, signal } = call;
     signal?.throwIfAborted();
-    const body = stringify(unsavedPet(pet));
+    const body = stringifyJson(unsavedPet(pet));
     const key =
       idempotencyKey === undefined ? randomKey() : requireHeaderKey(Object(idempotencyKey).key);
     const headers = { 'Idempotency-Key': `"${key}"` };
@@ -128,7 +128,7 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
   ): Promise<Pet> {
     const path = `/pets/${requirePetId(id, call)}`;
     const condition = await conditionOf(call);
-    const body = stringify(petChange(change));
+    const body = stringifyJson(petChange(change));
     const idempotent = call.from === undefined;
     const request = {
       method: 'PATCH',

@@ -9,7 +9,7 @@ import {
   UnavailableError,
   type AnimalStoreErrorCode,
 } from '../../../domain/errors.js';
-import { parse } from '../../../exact-json.js';
+import { parseJson } from '../../../exact-json.js';
 import type { ErrorCode } from '../error-codes.js';
 
 /**
@@ -71,7 +71,7 @@ export function readBody<T>(
   const { ok, status } = response;
   let error: ServiceError;
   try {
-    const body = text === '' && ok ? undefined : parse(text);
+    const body = text === '' && ok ? undefined : parseJson(text);
     if (ok) return read(body);
     const { code, message } = Object(body);
     if (typeof code !== 'string' || typeof message !== 'string')

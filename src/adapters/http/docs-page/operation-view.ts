@@ -1,4 +1,4 @@
-import { stringify } from '../../../exact-json.js';
+import { stringifyJson } from '../../../exact-json.js';
 import { ERRORS, type ErrorCode, type ErrorDescription } from '../error-codes.js';
 import type { HttpSettings } from '../http-settings.js';
 import { errorExample, type Operation, type Parameter } from '../operations.js';
@@ -37,7 +37,7 @@ function responsesView(operation: Operation, settings: HttpSettings): Markup {
   <p class="hint">Every operation has <a href="#errors">more errors</a>.</p>`;
 }
 
-const sampleView = (value: unknown): Markup => markup`<pre>${stringify(value, 2)}</pre>`;
+const sampleView = (value: unknown): Markup => markup`<pre>${stringifyJson(value, 2)}</pre>`;
 
 /** An error: its status and code, and on demand what it means, with a sample. */
 export function errorView(code: ErrorCode, operation: Operation, settings: HttpSettings): Markup {
@@ -58,7 +58,7 @@ function formView(id: string, { summary, method, path, body, parameters }: Opera
   <h3>Try it</h3>
   <form autocomplete="off" data-method="${method}" data-path="${path}">
     ${other.map(fieldView(id))}
-    ${body && bodyFieldView(`${id}-body`, stringify(body.example, 2))}
+    ${body && bodyFieldView(`${id}-body`, stringifyJson(body.example, 2))}
     <details><summary>More</summary>${header.map(fieldView(id))}</details>
     <p><button class="send">Send</button></p>
   </form>

@@ -3,7 +3,7 @@ import type { Router } from '@koa/router';
 import type Koa from 'koa';
 import type { Context, Middleware } from 'koa';
 import type { Scope } from '../../../application/ports/authenticator.js';
-import { stringify } from '../../../exact-json.js';
+import { stringifyJson } from '../../../exact-json.js';
 import { HttpError, refusal } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
 import { REVALIDATED, type HttpResponse } from '../http-message.js';
@@ -15,7 +15,7 @@ import { KoaRequest, bodyParserOf, respondAndEmit, type respond } from './koa-re
  * from request ids, the log, keys and the rate limit to the deadline, CORS, 405 and the Error shape. GET needs the scope
  * `pets:read`, DELETE `pets:delete`, any other method `pets:write`. `ctx.state` becomes an `AnimalStoreState`.
  *
- * A route responds with text, or with what `stringify` writes as JSON. It refuses a request by
+ * A route responds with text, or with what `stringifyJson` writes as JSON. It refuses a request by
  * `ctx.throw(status, message, { code })`; the default code is the status in words, such as `not_found`. Any
  * other error is a fault: the client gets 500, the log of `http` the error, and your application emits it as `error`.
  */
@@ -62,7 +62,7 @@ function responseIn({ method, status, response, body }: Context): HttpResponse {
   return {
     status,
     headers: response.get('Cache-Control') ? {} : caching,
-    body: typeof value === 'string' ? value : stringify(value),
+    body: typeof value === 'string' ? value : stringifyJson(value),
   };
 }
 

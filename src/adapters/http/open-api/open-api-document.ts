@@ -1,4 +1,4 @@
-import { stringify } from '../../../exact-json.js';
+import { stringifyJson } from '../../../exact-json.js';
 import { ERRORS, type ErrorCode, type ErrorDescription } from '../error-codes.js';
 import { completeSettings, type HttpSettings } from '../http-settings.js';
 import { reference, type Keywords } from '../json-schema.js';
@@ -39,7 +39,7 @@ export function openApiDocument(given: Partial<HttpSettings> = {}): string {
   const { basePath, publicUrl, stagingUrl } = settings;
   const operations = paths(settings);
   // What no served operation refers to is left out. Schemas refer to each other.
-  const references = stringify([operations, COMPONENTS]);
+  const references = stringifyJson([operations, COMPONENTS]);
   const isUsed = ([name]: readonly [string, unknown]): boolean => references.includes(`/${name}"`);
   const headers = Object.entries<DocumentedHeader>(HEADERS)
     .filter(isUsed)
@@ -76,7 +76,7 @@ export function openApiDocument(given: Partial<HttpSettings> = {}): string {
     },
   };
   // JSON has no bigint: TypeBox's name for int64s is its own.
-  return `${stringify(document, 2).replaceAll('"type": "bigint"', '"type": "integer"')}\n`;
+  return `${stringifyJson(document, 2).replaceAll('"type": "bigint"', '"type": "integer"')}\n`;
 }
 
 function paths(settings: HttpSettings): object {

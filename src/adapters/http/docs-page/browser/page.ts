@@ -1,4 +1,4 @@
-import { readJson, stringify } from '../../../../exact-json.js';
+import { readJson, stringifyJson } from '../../../../exact-json.js';
 import {
   curlSample,
   linkedFrom,
@@ -96,7 +96,7 @@ async function exchange(request: PreparedRequest | string) {
 function formatted(text: string): string {
   try {
     const { value, duplicates } = readJson(text, Infinity);
-    return duplicates.length > 0 ? text : stringify(value, 2);
+    return duplicates.length > 0 ? text : stringifyJson(value, 2);
   } catch {
     return text;
   }
