@@ -3,7 +3,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { IdempotencyKeyReusedError, UnavailableError, isAnimalStoreError } from 'animal-store';
-import { parseJson, savedPet, stringifyJson } from 'animal-store';
+import { parseJson, petWithId, stringifyJson } from 'animal-store';
 
 export async function openFileStore(path, { mode = 'create' } = {}) {
   const isReading = mode === 'read' || mode === 'snapshot';
@@ -16,7 +16,7 @@ export async function openFileStore(path, { mode = 'create' } = {}) {
 
   const remember = (line) => {
     const { id, animal, claim } = parseJson(line); // integers are bigints again
-    const pet = savedPet(id, animal);
+    const pet = petWithId(id, animal);
     store.animals.set(id, pet);
     if (claim) store.claims.set(keyOf(claim), { ...claim, id });
     store.lastId = id;
@@ -66,7 +66,7 @@ export async function openFileStore(path, { mode = 'create' } = {}) {
     if (!earlier || earlier.keepUntil <= now)
       return { pet: await append(animal, claim), replayed: false };
     if (earlier.fingerprint !== claim.fingerprint) throw new IdempotencyKeyReusedError();
-    return { pet: savedPet(earlier.id, animal), replayed: true };
+    return { pet: petWithId(earlier.id, animal), replayed: true };
   };
 
   const listed = ({ after = 0n, limit, status }) =>

@@ -6,7 +6,7 @@ import {
   type Fault,
 } from '../domain/errors.js';
 import { isInt64, toInt64 } from '../domain/int64.js';
-import { PET_RULES, savedPet, type Pet } from '../domain/pet.js';
+import { PET_RULES, petWithId, type Pet } from '../domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../domain/pet-status.js';
 import type { Call, IdempotencyKey, PetQuery } from './animal-store.js';
 import type { PetCondition } from './ports/pet-changes.js';
@@ -22,7 +22,8 @@ export const PAGE_LIMIT = { minimum: 1, maximum: 100, default: 20 } as const;
  */
 export function requireFrom(from: PetStatus | Pet | undefined): PetCondition {
   if (from === undefined) return PET_STATUSES;
-  if (typeof from === 'object' && Object.hasOwn(Object(from), 'id')) return savedPet(from.id, from);
+  if (typeof from === 'object' && Object.hasOwn(Object(from), 'id'))
+    return petWithId(from.id, from);
   requireValid({ from: PET_RULES.status(from) });
   return Object.freeze([from as PetStatus]);
 }

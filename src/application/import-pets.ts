@@ -4,7 +4,7 @@ import {
   MAX_GIVEN_ID,
   isSamePet,
   petChange,
-  savedPet,
+  petWithId,
   unsavedPet,
   type NewPet,
   type Pet,
@@ -106,7 +106,7 @@ export const keepPets =
   (transfer: CatalogueTransfer): StorePets =>
   async (entries, report) => {
     await transfer.reserveIds(entries.at(-1)?.id ?? 0n);
-    await transfer.writePets(entries.map(({ id, pet }) => savedPet(id, pet)));
+    await transfer.writePets(entries.map(({ id, pet }) => petWithId(id, pet)));
     report.added += entries.length;
   };
 
@@ -116,7 +116,7 @@ export const changePets =
   async (updates, report, reject) => {
     const apply = async ({ line, id, change }: PetUpdate): Promise<void> => {
       const found = await pets.findById(id);
-      if (found && isSamePet(found, savedPet(id, { ...found, ...change }))) return;
+      if (found && isSamePet(found, petWithId(id, { ...found, ...change }))) return;
       const changed = changes ? await changes.change(id, change, PET_STATUSES) : found;
       if (changed) report.changed = (report.changed ?? 0) + 1;
       else reject(line, `No animal has the id ${id}.`);

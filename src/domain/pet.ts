@@ -153,7 +153,7 @@ function checkedFields<Fields extends Partial<NewPet>>(
 }
 
 /** The animal that a store keeps under `id`: a frozen copy. */
-export const savedPet = (id: bigint, { name, categoryId, status }: UnsavedPet): Pet =>
+export const petWithId = (id: bigint, { name, categoryId, status }: UnsavedPet): Pet =>
   Object.freeze({ id, name, categoryId, status } satisfies Record<keyof Pet, unknown>);
 
 /**
@@ -164,7 +164,7 @@ export function petFrom(data: { readonly [Field in keyof Pet]?: unknown }): Pet 
   const id = toInt64(data.id);
   const faults = id === undefined ? [{ field: 'id', message: 'must be an int64' }] : [];
   const pet = checkedPet(data as NewPet, (fields) => faults.concat(petFaults(fields)));
-  return savedPet(id as bigint, pet); // or it was a fault
+  return petWithId(id as bigint, pet); // or it was a fault
 }
 
 /** Whether two animals are the same in every field. */

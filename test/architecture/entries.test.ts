@@ -7,7 +7,7 @@ import {
   createAnimalStore,
   parse,
   parseJson,
-  savedPet,
+  petWithId,
   stringify,
   stringifyJson,
   type PetRepository,
@@ -144,7 +144,7 @@ describe('Importing', () => {
 
 /** The least that is a store. */
 const sound: PetRepository = {
-  add: async (pet) => savedPet(1n, pet),
+  add: async (pet) => petWithId(1n, pet),
   findById: async () => undefined,
   list: async () => [],
 };
@@ -163,9 +163,9 @@ describe('The public types', () => {
       // @ts-expect-error: its list is missing
       { ...sound, list: undefined },
       // @ts-expect-error: it does not say whether an add is a replay
-      { ...sound, addOnce: async (added: UnsavedPet) => ({ pet: savedPet(1n, added) }) },
+      { ...sound, addOnce: async (added: UnsavedPet) => ({ pet: petWithId(1n, added) }) },
       // @ts-expect-error: its ids are numbers
-      { ...sound, findById: async (id: number) => savedPet(BigInt(id), pet) },
+      { ...sound, findById: async (id: number) => petWithId(BigInt(id), pet) },
       // @ts-expect-error: it finds null
       { ...sound, findById: async () => null },
       // @ts-expect-error: it has a status of its own

@@ -5,7 +5,7 @@ import {
   type PetCondition,
 } from '../../src/application/ports/pet-changes.js';
 import type { CompleteStore } from '../../src/application/ports/store.js';
-import { savedPet, type Pet } from '../../src/domain/pet.js';
+import { petWithId, type Pet } from '../../src/domain/pet.js';
 import { PET_STATUSES } from '../../src/domain/pet-status.js';
 import { petChangesContract, type PetChangesCase } from '../contract/pet-changes-contract.js';
 import {
@@ -75,7 +75,7 @@ const revivesLate: PetsFault = (pets, { transfer }) => ({
 
 /** Shows every animal as it was added. */
 const forgetsChanges = inPets.returns({
-  list: (page) => page.map((pet) => savedPet(pet.id, { ...pet, status: 'pending' })),
+  list: (page) => page.map((pet) => petWithId(pet.id, { ...pet, status: 'pending' })),
 });
 
 const everything = (pets: CompleteStore['pets']): Promise<readonly Pet[]> =>
@@ -83,7 +83,7 @@ const everything = (pets: CompleteStore['pets']): Promise<readonly Pet[]> =>
 
 const changing = {
   'changes the given fields of one animal, and nothing else': [
-    returns({ change: (pet) => pet && savedPet(pet.id, { ...pet, name: pet.name.trim() }) }),
+    returns({ change: (pet) => pet && petWithId(pet.id, { ...pet, name: pet.name.trim() }) }),
     asks({ change: (id, { name: _name, ...others }, ...rest) => [id, others, ...rest] }),
   ],
   'changes and removes an animal only while every field is as it was read': [
@@ -155,7 +155,7 @@ const reading = {
   'never assigns the id of a removed animal again': (pets) => ({
     async add(pet, call) {
       const added = await pets.add(pet, call);
-      return savedPet(BigInt((await pets.list({ limit: 1000 })).length), added);
+      return petWithId(BigInt((await pets.list({ limit: 1000 })).length), added);
     },
   }),
   // Reads the row of the animal.

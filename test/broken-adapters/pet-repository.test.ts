@@ -2,7 +2,7 @@ import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import type { Claim, PetRange } from '../../src/application/ports/pet-repository.js';
 import type { CompleteStore } from '../../src/application/ports/store.js';
 import { IdempotencyConflictError, IdempotencyKeyReusedError } from '../../src/domain/errors.js';
-import { savedPet, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
+import { petWithId, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
 import { petRepositoryContract, type PetRepositoryCase } from '../contract/store-contracts.js';
 import {
   faultsOf,
@@ -93,7 +93,7 @@ const reading = {
 } satisfies BrokenPets;
 
 const assignsLower = returns({
-  add: (added) => savedPet(added.id - 1n, added),
+  add: (added) => petWithId(added.id - 1n, added),
 });
 
 const adding = {
@@ -113,7 +113,7 @@ const adding = {
     (pets) => ({
       async add(pet, call) {
         const id = BigInt((await everything(pets)).length + 1);
-        return savedPet(id, await pets.add(pet, call));
+        return petWithId(id, await pets.add(pet, call));
       },
     }),
     fault.crowded('add', 50),

@@ -3,7 +3,7 @@ import type {
   PetClaim,
 } from '../../src/application/ports/catalogue-transfer.js';
 import { PET_STATUSES } from '../../src/domain/pet-status.js';
-import { MAX_GIVEN_ID, savedPet, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
+import { MAX_GIVEN_ID, petWithId, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
 import assert from 'node:assert/strict';
 import { casesOf, promisesOf, type Contract, type IdOf } from './contract.js';
 import { rejectsWithCode } from './rejection.js';
@@ -43,20 +43,20 @@ const unsavedPet = (id: bigint): UnsavedPet => ({
   categoryId: -id,
 });
 
-const petWithId = (id: bigint, fields?: Partial<UnsavedPet>): Pet =>
-  savedPet(id, { ...unsavedPet(id), ...fields });
+const examplePet = (id: bigint, fields?: Partial<UnsavedPet>): Pet =>
+  petWithId(id, { ...unsavedPet(id), ...fields });
 
-const petsWithIds = (...ids: readonly bigint[]): Pet[] => ids.map((id) => petWithId(id));
+const petsWithIds = (...ids: readonly bigint[]): Pet[] => ids.map((id) => examplePet(id));
 
 /** Animals with all values that a store may change, in ascending order of id. */
 const trickyPets = (): Pet[] => [
   ...Object.values(FIELD_VALUES.categoryId).map((categoryId, index) =>
-    petWithId(BigInt(index + 1), { categoryId, status: 'sold' }),
+    examplePet(BigInt(index + 1), { categoryId, status: 'sold' }),
   ),
   ...Object.values(FIELD_VALUES.name).map((name, index) =>
-    petWithId(BigInt(index + 101), { name }),
+    examplePet(BigInt(index + 101), { name }),
   ),
-  petWithId(201n, { name: 'of an older version '.repeat(100) }),
+  examplePet(201n, { name: 'of an older version '.repeat(100) }),
   ...petsWithIds(...GREAT_IDS),
 ];
 
@@ -219,7 +219,7 @@ const REMOVED = promises({
     );
     assert.equal(replayed, false, 'a create with the key of the animal that was removed is new');
     assert.ok(pet.id > idOf('stored') + 1n, `it was assigned the id ${pet.id}`);
-    assert.deepEqual(await pets.findById(idOf('back')), petWithId(idOf('back')));
+    assert.deepEqual(await pets.findById(idOf('back')), examplePet(idOf('back')));
   },
 });
 
@@ -262,7 +262,7 @@ const CLAIMS = promises({
     await write(transfer, petsWithIds(1n, 2n));
     await transfer.writeClaims([petClaim(2n), petClaim(1n, { key: 'another' })]);
     assert.deepEqual(await addOnce(pets, unsavedPet(2n), claimed()), {
-      pet: petWithId(2n),
+      pet: examplePet(2n),
       replayed: true,
     });
     const reused = addOnce(pets, samplePet(), claimed({ fingerprint: 'another fingerprint' }));
@@ -319,7 +319,7 @@ async function assertFilled({ transfer, pets }: OpenStore): Promise<void> {
   assert.deepEqual(await listAll(pets), petsWithIds(1n, 5n));
   assert.deepEqual(await allClaims(required(transfer)), [petClaim(5n)]);
   assert.deepEqual(await addOnce(pets, unsavedPet(5n), claimed()), {
-    pet: petWithId(5n),
+    pet: examplePet(5n),
     replayed: true,
   });
   const pet = await pets.add(samplePet());

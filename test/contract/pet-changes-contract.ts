@@ -2,7 +2,7 @@ import type { PetChanges } from '../../src/application/ports/pet-changes.js';
 import type { PetRepository } from '../../src/application/ports/pet-repository.js';
 import { isAnimalStoreError, type StatusConflictError } from '../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
-import { savedPet, type Pet, type PetChange } from '../../src/domain/pet.js';
+import { petWithId, type Pet, type PetChange } from '../../src/domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
 import { casesOf, promisesOf, type Contract, type IdOf } from './contract.js';
@@ -79,7 +79,7 @@ const CHANGING = promises({
     const [first, second, third] = await addAll(pets, samplePets(3, FULL_PET));
     let expected = required(second);
     for (const change of CHANGES) {
-      expected = savedPet(expected.id, Object.assign({ ...expected }, change));
+      expected = petWithId(expected.id, Object.assign({ ...expected }, change));
       const changed = await changes.change(expected.id, change, ANY);
       assert.deepEqual(changed, expected, `after ${Object.keys(change).join(', ')}`);
       await reads(pets, [first, expected, third].map(required));
@@ -290,7 +290,7 @@ const RACING = promises({
     const change: PetChange = { name: 'Renamed', categoryId: -7n, status: 'sold' };
     await reads(
       subject.pets,
-      stored.map((pet) => savedPet(pet.id, Object.assign({ ...pet }, change))),
+      stored.map((pet) => petWithId(pet.id, Object.assign({ ...pet }, change))),
     );
   },
   async 'lets exactly one of forty simultaneous removals find the animal'(_, subject) {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import type { ApiKeyRecord } from '../../src/application/ports/api-key-repository.js';
 import type { CompleteStore, Store } from '../../src/application/ports/store.js';
-import { savedPet, type Pet } from '../../src/domain/pet.js';
+import { petWithId, type Pet } from '../../src/domain/pet.js';
 import { CopyError, copyCatalogue, type CopyOptions } from '../../src/index.js';
 import { withFault, type PortName } from '../broken-adapters/broken-adapters.js';
 import { rejectionOf } from '../contract/rejection.js';
@@ -27,7 +27,7 @@ const claim = (key: string, until = 1) => ({
 async function filled(): Promise<CompleteStore> {
   const store = openMemoryStore();
   await store.transfer.writePets(
-    times(23, (number) => savedPet(BigInt(3 * number), { ...FULL_PET, name: `Pet ${number}` })),
+    times(23, (number) => petWithId(BigInt(3 * number), { ...FULL_PET, name: `Pet ${number}` })),
   );
   await store.transfer.writeClaims([
     ...times(7, (number) => claim(`key ${number}`)),
@@ -101,14 +101,16 @@ describe('copyCatalogue', () => {
     it(`copies ${count} animals and claims in batches of 1,000, and finds one animal more in the target`, async () => {
       source = openMemoryStore();
       await source.apiKeys.add(fullApiKey());
-      await source.transfer.writePets(times(count, (number) => savedPet(BigInt(number), FULL_PET)));
+      await source.transfer.writePets(
+        times(count, (number) => petWithId(BigInt(number), FULL_PET)),
+      );
       await source.transfer.writeClaims(
         times(count, (number) => ({ ...claim(`${number}`), petId: 1n })),
       );
       expect(await copy()).to.include({ pets: count, claims: count });
       expect(await contentsOf(target)).to.deep.equal(await contentsOf(source));
       target = openMemoryStore();
-      const addAnimal = () => target.transfer.writePets([savedPet(3000n, FULL_PET)]);
+      const addAnimal = () => target.transfer.writePets([petWithId(3000n, FULL_PET)]);
       await findsDifference('animal 3000', withKeysAfter(addAnimal));
     });
   }
@@ -185,9 +187,9 @@ describe('copyCatalogue', () => {
   const CHANGES: Readonly<Record<string, (pet: Pet) => readonly Pet[]>> = {
     'an animal was lost': (pet) => (pet.id === 9n ? [] : [pet]),
     'the last animal was lost': (pet) => (pet.id === 69n ? [] : [pet]),
-    'ids were shifted by one': (pet) => [pet.id < 9n ? pet : savedPet(pet.id + 1n, pet)],
+    'ids were shifted by one': (pet) => [pet.id < 9n ? pet : petWithId(pet.id + 1n, pet)],
     'two animals were exchanged': (pet) => [
-      [6n, 9n].includes(pet.id) ? savedPet(15n - pet.id, pet) : pet,
+      [6n, 9n].includes(pet.id) ? petWithId(15n - pet.id, pet) : pet,
     ],
     ...Object.fromEntries(
       Object.entries(FIELD_VALUES).map(([field, values]) => [
@@ -203,14 +205,14 @@ describe('copyCatalogue', () => {
       const failing = altered(target, 'transfer', {
         writePets: (pets) => target.transfer.writePets(pets.flatMap(change)),
       });
-      const lost = [6n, 9n, 69n].find((id) => change(savedPet(id, FULL_PET))[0]?.id !== id);
+      const lost = [6n, 9n, 69n].find((id) => change(petWithId(id, FULL_PET))[0]?.id !== id);
       await findsDifference(`animal ${lost ?? 9}`, failing);
     });
   }
 
   it('rejects at once when the pages of a store make no progress, instead of copying for ever', async () => {
     await source.transfer.writePets(
-      times(1000, (number) => savedPet(BigInt(1000 + number), FULL_PET)),
+      times(1000, (number) => petWithId(BigInt(1000 + number), FULL_PET)),
     );
     let reads = 0;
     const once = <Value>(value: Value): Value => {
@@ -293,7 +295,7 @@ describe('copyCatalogue', () => {
 
   it('reports after every batch how many animals are copied, then how many copied and compared', async () => {
     await source.transfer.writePets(
-      times(1001, (number) => savedPet(BigInt(1000 + number), FULL_PET)),
+      times(1001, (number) => petWithId(BigInt(1000 + number), FULL_PET)),
     );
     const reported: number[] = [];
     await copy({ onProgress: (done) => reported.push(done) });

@@ -3,7 +3,7 @@ import {
   UnavailableError,
   isAnimalStoreError,
   parseJson,
-  savedPet,
+  petWithId,
   stringifyJson,
 } from 'animal-store';
 import { ClassicLevel } from 'classic-level';
@@ -16,7 +16,7 @@ const claimKey = ({ scope, key }) => JSON.stringify([scope, key]);
 
 const petOf = (text) => {
   const { id, name, categoryId, status } = parseJson(text);
-  return savedPet(id, { name, categoryId, status });
+  return petWithId(id, { name, categoryId, status });
 };
 
 /** Every acknowledged write is on the disk. LevelDB lets one process at a time open the folder. */
@@ -57,7 +57,7 @@ export class LevelPetRepository {
   async addOnce(animal, claim, now, call) {
     return this.#inTurn('adding an animal', call, async () => {
       const earlier = await this.#findClaim(claim, now);
-      if (earlier) return { pet: savedPet(BigInt(earlier.petId), animal), replayed: true };
+      if (earlier) return { pet: petWithId(BigInt(earlier.petId), animal), replayed: true };
       const pet = await this.#add(animal, (id) => this.#claimWrites(claim, now, id));
       return { pet, replayed: false };
     });
@@ -93,7 +93,7 @@ export class LevelPetRepository {
   async #add(animal, more = async () => []) {
     // Before the write: an id whose write failed may be on the disk all the same.
     this.#lastId += 1n;
-    const pet = savedPet(this.#lastId, animal);
+    const pet = petWithId(this.#lastId, animal);
     await this.#db.batch([...this.#petWrites(pet), ...(await more(pet.id))], SAFE);
     return pet;
   }

@@ -3,7 +3,7 @@ import {
   IdempotencyKeyReusedError,
   UnavailableError,
   isAnimalStoreError,
-  savedPet,
+  petWithId,
   unmetCondition,
 } from 'animal-store';
 import pg from 'pg';
@@ -19,7 +19,7 @@ const CLAIMED = 'SELECT pet_id, fingerprint FROM claims WHERE key = $1';
 const digest = (...texts) => createHash('sha256').update(JSON.stringify(texts)).digest('hex');
 
 const petOf = ({ id, name, category_id, status }) =>
-  savedPet(BigInt(id), { name, categoryId: BigInt(category_id), status });
+  petWithId(BigInt(id), { name, categoryId: BigInt(category_id), status });
 
 /** Resolves or rejects as `work` does, but rejects with the signal's reason as soon as that is aborted. */
 function unlessAborted(signal, work) {
@@ -71,7 +71,7 @@ export class PostgresPetRepository {
       if (rows.length > 0) {
         if (rows[0].fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
         // Not from the row of the animal, which may have changed or be gone.
-        return { pet: savedPet(BigInt(rows[0].pet_id), animal), replayed: true };
+        return { pet: petWithId(BigInt(rows[0].pet_id), animal), replayed: true };
       }
       const pet = await this.#insert(client, animal);
       const row = [key, fingerprint, pet.id, keepUntil];
@@ -99,7 +99,7 @@ export class PostgresPetRepository {
 
   change(id, fields, condition, call) {
     return this.#change('changing an animal', id, condition, call, async (client, pet) => {
-      const changed = savedPet(id, { ...pet, ...fields });
+      const changed = petWithId(id, { ...pet, ...fields });
       const { name, categoryId, status } = changed;
       await client.query('UPDATE pets SET name = $2, category_id = $3, status = $4 WHERE id = $1', [
         id,

@@ -13,7 +13,7 @@ import {
 } from '../../application/ports/pet-repository.js';
 import type { Complete } from '../../application/ports/store.js';
 import { IdempotencyKeyReusedError, UnavailableError } from '../../domain/errors.js';
-import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
+import { petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
 
 /** The data of one store in memory, shared by its adapters. */
 export class MemoryData {
@@ -51,7 +51,7 @@ export class MemoryData {
 
   add(pet: UnsavedPet): Pet {
     this.lastId += 1n;
-    const added = savedPet(this.lastId, pet);
+    const added = petWithId(this.lastId, pet);
     this.pets.push(added);
     return added;
   }
@@ -75,7 +75,7 @@ export const memoryPets = (data: MemoryData): Complete<PetRepository> => ({
   async addOnce(pet, claim, now, { signal } = {}) {
     data.requireOpen('adding an animal', signal);
     const earlier = findClaim(data, claim, now);
-    if (earlier) return { pet: savedPet(earlier.petId, pet), replayed: true };
+    if (earlier) return { pet: petWithId(earlier.petId, pet), replayed: true };
     const added = data.add(pet);
     data.claims.set(claimId(claim), { ...claim, petId: added.id });
     return { pet: added, replayed: false };
@@ -108,7 +108,7 @@ export const memoryChanges = (data: MemoryData): PetChanges => ({
   async change(id, change, condition, { signal } = {}) {
     data.requireOpen('changing an animal', signal);
     const pet = findToChange(data, id, condition);
-    const changed = pet && savedPet(id, { ...pet, ...change });
+    const changed = pet && petWithId(id, { ...pet, ...change });
     if (changed) data.pets[data.indexAfter(id) - 1] = changed;
     return changed;
   },

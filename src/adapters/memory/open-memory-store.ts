@@ -2,7 +2,7 @@ import { byAge, type ApiKeyRepository } from '../../application/ports/api-key-re
 import type { CatalogueTransfer } from '../../application/ports/catalogue-transfer.js';
 import { claimId } from '../../application/ports/pet-repository.js';
 import type { CompleteStore, StoreFactory } from '../../application/ports/store.js';
-import { savedPet } from '../../domain/pet.js';
+import { petWithId } from '../../domain/pet.js';
 import { MemoryData, memoryChanges, memoryPets } from './memory-pet-repository.js';
 
 /** Opens a new, empty store in the memory of this process. Its data is gone when the process ends. */
@@ -87,7 +87,7 @@ const memoryTransfer = (data: MemoryData): CatalogueTransfer => ({
     const written = pets.filter(({ id }) => data.find(id) === undefined);
     const ids = new Set(written.map(({ id }) => id));
     for (const [id, { petId }] of data.claims) if (ids.has(petId)) data.claims.delete(id);
-    for (const pet of written) data.pets.splice(data.indexAfter(pet.id), 0, savedPet(pet.id, pet));
+    for (const pet of written) data.pets.splice(data.indexAfter(pet.id), 0, petWithId(pet.id, pet));
   },
 
   async readClaims({ after, limit, now }, { signal } = {}) {

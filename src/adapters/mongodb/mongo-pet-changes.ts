@@ -6,7 +6,7 @@ import {
   type PetCondition,
 } from '../../application/ports/pet-changes.js';
 import { UnavailableError } from '../../domain/errors.js';
-import { savedPet } from '../../domain/pet.js';
+import { petWithId } from '../../domain/pet.js';
 import type { MongoConnection } from './mongo-connection.js';
 import { LostRaceError } from './mongo-errors.js';
 import { toPet, type PetDocument } from './pet-document.js';
@@ -61,7 +61,7 @@ export function mongoChanges(connection: MongoConnection): PetChanges {
       const found = await change('changing an animal', id, condition, call, (operation) => ({
         $set: { ...fields, change: operation },
       }));
-      return found && savedPet(id, { ...toPet(found), ...fields });
+      return found && petWithId(id, { ...toPet(found), ...fields });
     },
 
     async remove(id, condition, call = {}) {

@@ -8,7 +8,7 @@ import {
 } from '../../application/ports/pet-repository.js';
 import type { Complete } from '../../application/ports/store.js';
 import { IdempotencyKeyReusedError } from '../../domain/errors.js';
-import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
+import { petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import type { MongoConnection } from './mongo-connection.js';
 import {
   PET_PROJECTION,
@@ -38,7 +38,7 @@ export function mongoPets(
     return async (options) => {
       const id = (given ??= await inserts.nextId(options));
       if (await inserts.insert(toPetDocument(id, pet, operation), options))
-        return savedPet(id, pet);
+        return petWithId(id, pet);
       given = undefined;
       throw new LostRaceError(`another animal has the id ${id}`);
     };
@@ -71,7 +71,7 @@ export function mongoPets(
       const { _id: id, operation: first } = valid.pet;
       const document = { ...toPetDocument(id, pet, first), claimedUntil: valid.keepUntil };
       if (await inserts.insert(document, options))
-        return { pet: savedPet(id, pet), replayed: !first.equals(operation) };
+        return { pet: petWithId(id, pet), replayed: !first.equals(operation) };
       // The first of several calls gives the claim another id.
       const renamed = { $set: { 'pet._id': await inserts.nextId(options) } };
       await claims.updateOne({ _id, 'pet._id': id, 'pet.operation': first }, renamed, options);

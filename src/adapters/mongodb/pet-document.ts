@@ -2,7 +2,7 @@ import { types } from 'node:util';
 import { ObjectId } from 'mongodb';
 import { InvalidPetError } from '../../domain/errors.js';
 import { toInt64 } from '../../domain/int64.js';
-import { NEW_PET_FIELDS, petFrom, savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
+import { NEW_PET_FIELDS, petFrom, petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import { PET_STATUSES } from '../../domain/pet-status.js';
 import { unreadable } from './mongo-errors.js';
 
@@ -33,7 +33,7 @@ export const PRESENT = { status: { $in: PET_STATUSES } } as const;
 
 /** The document of an animal. */
 export function toPetDocument(id: bigint, pet: UnsavedPet, operation: ObjectId): PetDocument {
-  const { id: _id, ...fields } = savedPet(id, pet);
+  const { id: _id, ...fields } = petWithId(id, pet);
   return { _id, ...fields, operation };
 }
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { PetClaim } from '../../application/ports/catalogue-transfer.js';
-import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
+import { petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 import { OTHER_FILE, StoreFileError } from './store-file.js';
 
@@ -103,7 +103,7 @@ export function petRow<Id>(id: Id, { name, categoryId, status }: UnsavedPet): Pe
 
 // `satisfies`: it does not compile while a field is missing, even an optional one.
 export const toPet = ([id, name, categoryId, status]: PetRow): Pet =>
-  savedPet(id, { name, categoryId, status } satisfies Record<keyof UnsavedPet, unknown>);
+  petWithId(id, { name, categoryId, status } satisfies Record<keyof UnsavedPet, unknown>);
 
 export const FIND_PET = `SELECT ${PET_COLUMNS} FROM pets WHERE id = ?`;
 

@@ -5,7 +5,7 @@ import {
   type PetCondition,
 } from '../../application/ports/pet-changes.js';
 import { AnimalStoreError } from '../../domain/errors.js';
-import { savedPet, type Pet } from '../../domain/pet.js';
+import { petWithId, type Pet } from '../../domain/pet.js';
 import { FIND_PET, UPDATE_PET, petRow, toPet, type PetRow } from './schema.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
@@ -39,7 +39,7 @@ export function sqliteChanges(connection: SqliteConnection): PetChanges {
   return {
     change: (id, fields, condition, call = {}) =>
       change('changing an animal', id, condition, call, (pet) => {
-        const changed = savedPet(id, { ...pet, ...fields });
+        const changed = petWithId(id, { ...pet, ...fields });
         sql.change.run(...petRow(id, changed));
         return changed;
       }),

@@ -3,7 +3,7 @@ import type { Claim, NothingElse, PetRepository } from '../../application/ports/
 import type { Complete } from '../../application/ports/store.js';
 import { IdempotencyKeyReusedError, UnavailableError } from '../../domain/errors.js';
 import { INT64_MAX } from '../../domain/int64.js';
-import { savedPet, type Pet, type UnsavedPet } from '../../domain/pet.js';
+import { petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import { isFull } from './busy.js';
 import {
   claimRow,
@@ -50,7 +50,7 @@ export function sqlitePets(connection: SqliteConnection): Complete<PetRepository
 
   function insert(pet: UnsavedPet): Pet {
     try {
-      return savedPet(sql.insert.run(...petRow(null, pet)).lastInsertRowid, pet);
+      return petWithId(sql.insert.run(...petRow(null, pet)).lastInsertRowid, pet);
     } catch (error) {
       // SQLite says of both that the database or disk is full.
       if (!isFull(error) || sql.lastId.get()?.[0] !== INT64_MAX) throw error;
@@ -68,7 +68,7 @@ export function sqlitePets(connection: SqliteConnection): Complete<PetRepository
     const [fingerprint, petId] = sql.findClaim.get(claim.scope, claim.key, now) ?? [];
     if (petId !== undefined) {
       if (fingerprint !== claim.fingerprint) return new IdempotencyKeyReusedError();
-      return { pet: savedPet(petId, pet), replayed: true };
+      return { pet: petWithId(petId, pet), replayed: true };
     }
     const added = insert(pet);
     sql.putClaim.run(...claimRow({ ...claim, petId: added.id }));

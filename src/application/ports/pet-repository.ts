@@ -29,7 +29,7 @@ export interface PetRepository {
    *
    * The first call stores animal and claim in one step. Until `keepUntil`, compared with `now`, a later call with the same
    * fingerprint resolves to the animal as it was created, `replayed: true`, and stores nothing. Equal fingerprints mean
-   * equal animals, so a claim needs only the id: the replay is `savedPet(id, pet)`, whatever became of the stored animal.
+   * equal animals, so a claim needs only the id: the replay is `petWithId(id, pet)`, whatever became of the stored animal.
    * @throws {IdempotencyKeyReusedError} the claim was made with another fingerprint. Nothing is stored.
    * @throws {IdempotencyConflictError} another call with the claim is still in progress. Nothing is stored.
    */

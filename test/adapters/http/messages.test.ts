@@ -7,7 +7,7 @@ import { readNewPet } from '../../../src/adapters/http/request-body.js';
 import { createRouteFinder, type Route } from '../../../src/adapters/http/routes.js';
 import { InvalidParameterError, InvalidPetError, type Fault } from '../../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
-import { PET_RULES, savedPet, type Pet } from '../../../src/domain/pet.js';
+import { PET_RULES, petWithId, type Pet } from '../../../src/domain/pet.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import { parseJson, stringifyJson } from '../../../src/exact-json.js';
 
@@ -113,7 +113,7 @@ describe('An animal as JSON', () => {
     .filter((text) => PET_RULES.name(text) === undefined);
   const pet: fc.Arbitrary<Pet> = fc
     .record({ id: int64, name, categoryId: int64, status: fc.constantFrom(...PET_STATUSES) })
-    .map(({ id, ...rest }) => savedPet(id, rest));
+    .map(({ id, ...rest }) => petWithId(id, rest));
 
   it('is what exact JSON writes and reads', () => {
     fc.assert(

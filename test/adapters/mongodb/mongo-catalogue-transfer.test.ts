@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ObjectId, type Document } from 'mongodb';
-import { savedPet } from '../../../src/domain/pet.js';
+import { petWithId } from '../../../src/domain/pet.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import { claimOn, describeStore, rejection, rex } from './mongo-store-tests.js';
 
-const pets = Array.from({ length: 20 }, (_, index) => savedPet(BigInt(index + 1), rex));
+const pets = Array.from({ length: 20 }, (_, index) => petWithId(BigInt(index + 1), rex));
 
 // Lost replies, commands and documents of other programs: in the tests of those.
 describeStore('A MongoDB catalogue that is moved', ({ onStore, throughProxy }) => {
@@ -62,7 +62,7 @@ describeStore('A MongoDB catalogue that is moved', ({ onStore, throughProxy }) =
   onStore(
     'knows how far the ids went when the counter was lost or restored',
     async ({ store, collection }) => {
-      await store.transfer.writePets([savedPet(77n, rex)]);
+      await store.transfer.writePets([petWithId(77n, rex)]);
       expect(await collection('counters').countDocuments()).to.equal(0);
       expect(await store.transfer.survey()).to.deep.equal({ pets: 1, lastId: 77n });
       await collection('counters').insertOne({ _id: 'pets', last: 5n });

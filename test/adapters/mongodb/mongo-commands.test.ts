@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Document } from 'mongodb';
-import { NEW_PET_FIELDS, savedPet } from '../../../src/domain/pet.js';
+import { NEW_PET_FIELDS, petWithId } from '../../../src/domain/pet.js';
 import { until } from '../../until.js';
 import { apiKey, claimOn, describeStore, rex } from './mongo-store-tests.js';
 
@@ -11,7 +11,7 @@ const nameOf = (command: Document): string => Object.keys(command)[0] ?? '';
 const named = (commands: readonly Document[], ...names: readonly string[]): Document[] =>
   commands.filter((command) => names.includes(nameOf(command)));
 
-const pets = Array.from({ length: 100 }, (_, index) => savedPet(BigInt(index + 1), rex));
+const pets = Array.from({ length: 100 }, (_, index) => petWithId(BigInt(index + 1), rex));
 
 describeStore('The commands of a MongoDB store', ({ onStore, throughProxy }) => {
   throughProxy(

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { CompleteStore } from '../../../src/application/ports/store.js';
-import { savedPet } from '../../../src/domain/pet.js';
+import { petWithId } from '../../../src/domain/pet.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import type { MongoProxy } from './mongo-proxy.js';
 import { clientOf } from './mongo-server.js';
@@ -14,7 +14,7 @@ import {
   unavailable,
 } from './mongo-store-tests.js';
 
-const pets = Array.from({ length: 20 }, (_, index) => savedPet(BigInt(index + 1), rex));
+const pets = Array.from({ length: 20 }, (_, index) => petWithId(BigInt(index + 1), rex));
 
 /** Creates whose replies are lost, with the commands that lose two each. All of it must happen once. */
 async function loseReplies(
@@ -63,7 +63,7 @@ async function loseReplies(
   await losing('update', () => transfer.reserveIds(5000n));
   const next = await losing('findAndModify', () => repository.add(rex));
   expect(next.id > 5000n).to.equal(true);
-  const copies = pets.map((pet) => savedPet(pet.id + 4000n, pet));
+  const copies = pets.map((pet) => petWithId(pet.id + 4000n, pet));
   await losing('update', () => transfer.writePets(copies));
   expect(await repository.list({ after: 4000n, limit: 100 })).to.deep.equal([...copies, next]);
   const claim = { ...claimOn('copied'), petId: 4001n };
@@ -134,7 +134,7 @@ describeStore('A MongoDB store on a server that fails on demand', ({ server, onS
     const failure = { times: 6, failCommands: ['insert', 'update'], ...data };
     failing(title, failure, async ({ pets: repository, transfer, changes }) => {
       const [first] = await repository.list({ limit: 1 });
-      const copies = pets.map(({ id }) => savedPet(id + 2000n, rex));
+      const copies = pets.map(({ id }) => petWithId(id + 2000n, rex));
       const [pet, , changed] = await Promise.all([
         repository.add(rex),
         transfer.writePets(copies),

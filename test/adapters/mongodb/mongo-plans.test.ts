@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Db, Document } from 'mongodb';
 import type { CompleteStore } from '../../../src/application/ports/store.js';
-import { savedPet } from '../../../src/domain/pet.js';
+import { petWithId } from '../../../src/domain/pet.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
 import { codeAt } from '../../docs/code-blocks.js';
@@ -59,7 +59,7 @@ describeOnMongo('The query plans of a MongoDB store', (server) => {
     // A cluster's shards have profilers, the process before them has none.
     if ((await db().admin().command({ hello: 1 }))['msg'] === 'isdbgrid') this.skip();
     const animals = Array.from({ length: ANIMALS }, (_, index) =>
-      savedPet(BigInt(REMOVED + index + 1), { ...rex, status: PET_STATUSES[index % 3] ?? 'sold' }),
+      petWithId(BigInt(REMOVED + index + 1), { ...rex, status: PET_STATUSES[index % 3] ?? 'sold' }),
     );
     await using(async ({ pets, apiKeys, transfer }) => {
       await transfer.writePets(animals);

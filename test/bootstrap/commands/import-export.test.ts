@@ -21,7 +21,7 @@ import {
   MAX_GIVEN_ID,
   NEW_PET_FIELDS,
   PET_RULES,
-  savedPet,
+  petWithId,
   type Pet,
 } from '../../../src/domain/pet.js';
 import { stringifyJson } from '../../../src/exact-json.js';
@@ -41,7 +41,7 @@ const HARD: readonly Pet[] = [
 ]
   .flat()
   .map((name, index) =>
-    savedPet(BigInt(3 * index + 1), {
+    petWithId(BigInt(3 * index + 1), {
       ...FULL_PET,
       name,
       categoryId: index % 2 ? INT64_MAX : INT64_MIN,
@@ -862,7 +862,7 @@ describe('import and export', () => {
     for (const count of [0, 999, 1000, 1001])
       it(`writes ${count} animals, read in pages of 1,000, and counts them`, async () => {
         const ids = Array.from({ length: count }, (_, index) => BigInt(index + 1));
-        await store.transfer.writePets(ids.map((id) => savedPet(id, FULL_PET)));
+        await store.transfer.writePets(ids.map((id) => petWithId(id, FULL_PET)));
         const { out } = await shell(`export ${path('a.csv')}`);
         expect(out).to.include(`Exported animals: ${count}\n`);
         const written = readFileSync(path('a.csv'), 'utf8').split('\n').slice(1, -1);

@@ -4,7 +4,7 @@ import type {
   ExperimentalAnimalStore,
 } from '../../../src/application/animal-store.js';
 import { INT64_MAX } from '../../../src/domain/int64.js';
-import { savedPet, unsavedPet, type NewPet } from '../../../src/domain/pet.js';
+import { petWithId, unsavedPet, type NewPet } from '../../../src/domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
 import { casesOf, each, promisesOf } from '../contract.js';
@@ -111,7 +111,7 @@ const CHANGING = promises({
       { categoryId: 7 },
       { name: 'Fido', categoryId: -1n, status: 'sold' },
     ] satisfies Array<Partial<NewPet>>) {
-      expected = savedPet(pet.id, unsavedPet({ ...expected, ...change }));
+      expected = petWithId(pet.id, unsavedPet({ ...expected, ...change }));
       const changed = await animalStore.changePet(pet.id, change);
       assert.deepEqual(changed, expected);
       assert.ok(Object.isFrozen(changed), 'the changed animal is not frozen');

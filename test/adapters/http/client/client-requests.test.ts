@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { expect } from 'chai';
 import type { AnimalStore } from '../../../../src/application/animal-store.js';
 import { InvalidParameterError, InvalidPetError } from '../../../../src/domain/errors.js';
-import { savedPet, unsavedPet } from '../../../../src/domain/pet.js';
+import { petWithId, unsavedPet } from '../../../../src/domain/pet.js';
 import { rejectionOf } from '../../../contract/rejection.js';
 import {
   API_KEY,
@@ -62,7 +62,7 @@ describe('The requests of AnimalStoreClient', () => {
   it('send only what a change changes, and what it starts from as a status or an ETag', async () => {
     const { client, sent } = fakeService(json(200, BELLA));
     const change = { name: undefined, categoryId: 2n ** 63n - 1n } as { categoryId: bigint };
-    for (const from of [undefined, 'sold', savedPet(1n, unsavedPet(bella))] as const)
+    for (const from of [undefined, 'sold', petWithId(1n, unsavedPet(bella))] as const)
       await client().changePet(1n, change, { from });
     expect(sent.map(({ url, headers }) => [url, headers.has('if-match')])).to.deep.equal([
       [`${BASE_URL}/pets/1`, false],

@@ -15,7 +15,7 @@ import {
   useIdleTime,
   type Step,
 } from './fake-service.js';
-import { savedPet, unsavedPet } from '../../../../src/domain/pet.js';
+import { petWithId, unsavedPet } from '../../../../src/domain/pet.js';
 
 const OPERATIONS: Readonly<
   Record<string, readonly [(client: AnimalStoreClient) => Promise<unknown>, Response]>
@@ -31,7 +31,7 @@ const ONCE: Readonly<Record<string, (client: AnimalStoreClient) => Promise<unkno
   'changePet with a status to start from': (client) =>
     client.changePet(1n, { status: 'sold' }, { from: 'available' }),
   'changePet with an animal to start from': (client) =>
-    client.changePet(1n, { name: 'Max' }, { from: savedPet(1n, unsavedPet(bella)) }),
+    client.changePet(1n, { name: 'Max' }, { from: petWithId(1n, unsavedPet(bella)) }),
   removePet: (client) => client.removePet(1n),
 };
 
