@@ -6,14 +6,20 @@
  */
 export type {
   AnimalStore,
-  Call,
-  ChangeCall,
-  CreateCall,
+  CallOptions,
+  ChangeOptions,
+  CreateOptions,
   CreatedPet,
   ExperimentalAnimalStore,
   IdempotencyKey,
   PetPage,
   PetQuery,
+} from './application/animal-store.js';
+export type {
+  /** @deprecated Renamed to `CallOptions`. Version 1.0 removes this name. */
+  CallOptions as Call,
+  /** @deprecated Renamed to `CreateOptions`. Version 1.0 removes this name. */
+  CreateOptions as CreateCall,
 } from './application/animal-store.js';
 export {
   CopyError,

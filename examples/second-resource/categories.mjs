@@ -5,10 +5,10 @@ import { parseInt64 } from 'animal-store';
 /**
  * The port. A `signal` that is aborted ends a call.
  * @typedef {{ readonly id: bigint, readonly name: string }} Category
- * @typedef {{ readonly signal?: AbortSignal }} Call
+ * @typedef {{ readonly signal?: AbortSignal }} CallOptions
  * @typedef {object} CategoryRepository
- * @property {(call?: Call) => Promise<readonly Category[]>} list in ascending order of id
- * @property {(id: bigint, call?: Call) => Promise<Category | undefined>} findById
+ * @property {(call?: CallOptions) => Promise<readonly Category[]>} list in ascending order of id
+ * @property {(id: bigint, call?: CallOptions) => Promise<Category | undefined>} findById
  */
 
 /** @returns {CategoryRepository} */

@@ -19,7 +19,7 @@ export interface AnimalStore {
    * @throws {InvalidParameterError} `limit` is not an integer from 1 to 100, `status` is unknown, or `after` is not an
    * int64.
    */
-  listPets(query?: PetQuery, call?: Call): Promise<PetPage>;
+  listPets(query?: PetQuery, call?: CallOptions): Promise<PetPage>;
 
   /**
    * Adds an animal under an id that the store assigns. With an idempotency key the animal is added at most once:
@@ -29,14 +29,14 @@ export interface AnimalStore {
    * @throws {IdempotencyKeyReusedError} the key was used for another animal. Nothing was stored.
    * @throws {IdempotencyConflictError} an earlier call with the key is still in progress.
    */
-  createPet(pet: NewPet, call?: CreateCall): Promise<CreatedPet>;
+  createPet(pet: NewPet, call?: CreateOptions): Promise<CreatedPet>;
 
   /**
    * Returns the animal with this id.
    * @throws {InvalidParameterError} the id is a number that is not a safe integer.
    * @throws {PetNotFoundError} no animal has this id, or it is not an int64.
    */
-  getPet(id: bigint | number, call?: Call): Promise<Pet>;
+  getPet(id: bigint | number, call?: CallOptions): Promise<Pet>;
 }
 
 /**
@@ -53,7 +53,7 @@ export interface ExperimentalAnimalStore extends AnimalStore {
    * @throws {StatusConflictError} the animal does not have the status `from`. Nothing was changed.
    * @throws {PreconditionFailedError} the animal is not the same as `from`. Nothing was changed.
    */
-  changePet(id: bigint | number, change: Partial<NewPet>, call?: ChangeCall): Promise<Pet>;
+  changePet(id: bigint | number, change: Partial<NewPet>, call?: ChangeOptions): Promise<Pet>;
 
   /**
    * Removes an animal. The store never assigns its id again: only an import that keeps ids brings one back. Until then a
@@ -63,11 +63,11 @@ export interface ExperimentalAnimalStore extends AnimalStore {
    * @throws {StatusConflictError} the animal does not have the status `from`. It was not removed.
    * @throws {PreconditionFailedError} the animal is not the same as `from`. It was not removed.
    */
-  removePet(id: bigint | number, call?: ChangeCall): Promise<void>;
+  removePet(id: bigint | number, call?: ChangeOptions): Promise<void>;
 }
 
 /** Options of every call. */
-export interface Call {
+export interface CallOptions {
   /**
    * An abort rejects the call with `signal.reason`. A write in progress may still take effect, a queued one never does.
    */
@@ -75,7 +75,7 @@ export interface Call {
 }
 
 /** Options of `changePet` and `removePet`. */
-export interface ChangeCall extends Call {
+export interface ChangeOptions extends CallOptions {
   /** Only if the animal has this status now, or is in every field as it was read. Default: whatever it is. */
   readonly from?: PetStatus | Pet | undefined;
 }
@@ -99,7 +99,7 @@ export interface PetPage {
 }
 
 /** Options of `createPet`. */
-export interface CreateCall extends Call {
+export interface CreateOptions extends CallOptions {
   /** Makes retries safe. Without it, every call adds an animal. */
   readonly idempotencyKey?: IdempotencyKey | undefined;
 }

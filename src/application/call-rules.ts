@@ -8,7 +8,7 @@ import {
 import { isInt64, toInt64 } from '../domain/int64.js';
 import { PET_RULES, petWithId, type Pet } from '../domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../domain/pet-status.js';
-import type { Call, IdempotencyKey, PetQuery } from './animal-store.js';
+import type { CallOptions, IdempotencyKey, PetQuery } from './animal-store.js';
 import type { PetCondition } from './ports/pet-changes.js';
 
 // The rules of the driving port's calls, for whoever implements it or checks calls before it.
@@ -33,7 +33,7 @@ export function requireFrom(from: PetStatus | Pet | undefined): PetCondition {
  * @throws the reason of an aborted signal
  * @throws {InvalidParameterError} naming every fault
  */
-export function requirePetQuery(query: PetQuery, { signal }: Call = {}): void {
+export function requirePetQuery(query: PetQuery, { signal }: CallOptions = {}): void {
   signal?.throwIfAborted();
   const faults = petQueryFaults(query);
   if (faults.length > 0) throw new InvalidParameterError(faults);
@@ -57,7 +57,7 @@ export function petQueryFaults(query: { readonly [Name in keyof PetQuery]: unkno
  * @throws {InvalidParameterError} it is a number that is not a safe integer
  * @throws {PetNotFoundError} it is outside int64, and so no animal's id
  */
-export function requirePetId(id: bigint | number, { signal }: Call): bigint {
+export function requirePetId(id: bigint | number, { signal }: CallOptions): bigint {
   signal?.throwIfAborted();
   const petId = toInt64(id);
   if (petId !== undefined) return petId;

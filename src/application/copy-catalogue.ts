@@ -1,5 +1,5 @@
 import { isSamePet, type Pet } from '../domain/pet.js';
-import type { Call } from './animal-store.js';
+import type { CallOptions } from './animal-store.js';
 import { petPages } from './pet-pages.js';
 import type { ApiKeyRecord } from './ports/api-key-repository.js';
 import type { CatalogueTransfer, PetClaim } from './ports/catalogue-transfer.js';
@@ -7,7 +7,7 @@ import { systemClock, timeOf, type Clock } from './ports/clock.js';
 import type { Store } from './ports/store.js';
 
 /** What to copy, and how. A `signal` ends it; the target then holds a part and cannot be used. */
-export interface CopyOptions extends Call {
+export interface CopyOptions extends CallOptions {
   /** Only read. Nothing may write to it meanwhile. The caller closes both stores. */
   readonly source: Store;
   /** Without animals, claims and keys, and without an id that was ever assigned. Nothing else may use it meanwhile. */
@@ -111,7 +111,7 @@ function copyable({ pets, apiKeys, transfer }: Store) {
 async function* claimsOf(
   transfer: CatalogueTransfer,
   now: number,
-  call: Call,
+  call: CallOptions,
 ): AsyncGenerator<readonly PetClaim[]> {
   for (let after: PetClaim | undefined; ;) {
     const batch = await transfer.readClaims({ after, limit: BATCH, now }, call);

@@ -1,5 +1,5 @@
 import { UnavailableError, requireValid } from '../domain/errors.js';
-import type { Call } from './animal-store.js';
+import type { CallOptions } from './animal-store.js';
 import type { ApiKeyRecord, ApiKeyRepository } from './ports/api-key-repository.js';
 import { SCOPES, isScope, type Scope } from './ports/authenticator.js';
 import { systemClock, timeOf, type Clock } from './ports/clock.js';
@@ -34,7 +34,7 @@ export interface ApiKeyRequest {
 }
 
 /** Options of `revoke`. */
-export interface RevokeCall extends Call {
+export interface RevokeOptions extends CallOptions {
   /** Milliseconds for which the key stays valid: a whole number. Default: 0. */
   readonly after?: number | undefined;
 }
@@ -71,7 +71,7 @@ export class ManagedApiKeys {
    */
   async issue(
     { name, scopes = SCOPES, expiresAt }: ApiKeyRequest,
-    call?: Call,
+    call?: CallOptions,
   ): Promise<IssuedApiKey> {
     const now = timeOf(this.#clock);
     const areScopes = scopes.length > 0 && scopes.every(isScope);
@@ -94,13 +94,13 @@ export class ManagedApiKeys {
    * Issues a key that never expires, with every scope, to a store without keys: one, however many processes start at
    * once, because its id is fixed. Resolves to `undefined` if the store has had such a key.
    */
-  async issueFirst(name: string, call?: Call): Promise<IssuedApiKey | undefined> {
+  async issueFirst(name: string, call?: CallOptions): Promise<IssuedApiKey | undefined> {
     const fields = { name, scopes: SCOPES, createdAt: timeOf(this.#clock) };
     return this.#add(FIRST_ID, fields, call);
   }
 
   /** Returns every key, oldest first. */
-  async list(call?: Call): Promise<readonly ManagedApiKey[]> {
+  async list(call?: CallOptions): Promise<readonly ManagedApiKey[]> {
     const apiKeys = await this.#apiKeys.list(call);
     return apiKeys.map((apiKey) => withoutHash(apiKey, timeOf(this.#clock)));
   }
@@ -112,7 +112,7 @@ export class ManagedApiKeys {
    */
   async revoke(
     id: string,
-    { after = 0, signal }: RevokeCall = {},
+    { after = 0, signal }: RevokeOptions = {},
   ): Promise<ManagedApiKey | undefined> {
     const now = timeOf(this.#clock);
     const isDelay = Number.isInteger(after) && after >= 0 && now + after <= LAST_TIME;
@@ -128,7 +128,11 @@ export class ManagedApiKeys {
   }
 
   /** Resolves to `undefined` if the id is taken. */
-  async #add(id: string | undefined, fields: Omit<ApiKeyRecord, 'id' | 'hash'>, call?: Call) {
+  async #add(
+    id: string | undefined,
+    fields: Omit<ApiKeyRecord, 'id' | 'hash'>,
+    call?: CallOptions,
+  ) {
     const { key, ...generated } = this.#generate(id);
     const record = Object.freeze({ ...generated, ...fields });
     const isNew = await this.#apiKeys.add(record, call);

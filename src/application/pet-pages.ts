@@ -1,5 +1,5 @@
 import type { Pet } from '../domain/pet.js';
-import type { Call } from './animal-store.js';
+import type { CallOptions } from './animal-store.js';
 import type { PetRepository } from './ports/pet-repository.js';
 
 /**
@@ -16,7 +16,7 @@ export function requireProgress(page: readonly Pet[], after: bigint | undefined)
 export async function* petPages(
   pets: PetRepository,
   limit: number,
-  call: Call,
+  call: CallOptions,
 ): AsyncGenerator<readonly Pet[]> {
   for (let after: bigint | undefined; ;) {
     const page = await pets.list({ after, limit }, call);

@@ -1,6 +1,6 @@
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import type {
-  ChangeCall,
+  ChangeOptions,
   CreatedPet,
   ExperimentalAnimalStore,
   IdempotencyKey,
@@ -229,7 +229,7 @@ const creating = {
 } satisfies BrokenAnimalStores;
 
 /** Of an animal that was read only its status. */
-const onlyStatus = ({ from, ...call }: ChangeCall = {}): ChangeCall => ({
+const onlyStatus = ({ from, ...call }: ChangeOptions = {}): ChangeOptions => ({
   ...call,
   from: typeof from === 'object' ? from?.status : from,
 });

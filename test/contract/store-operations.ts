@@ -1,4 +1,4 @@
-import type { Call } from '../../src/application/animal-store.js';
+import type { CallOptions } from '../../src/application/animal-store.js';
 import assert from 'node:assert/strict';
 import { casesOf, each, missingIn } from './contract.js';
 import { rejectsWhenAborted } from './rejection.js';
@@ -14,7 +14,7 @@ import {
 
 /** Calls of a port's operations, by name. `id` is that of a stored animal. */
 export type Operations<Name extends string = string> = Readonly<
-  Record<Name, (subject: StoreSubject, id: bigint, call?: Call) => Promise<unknown>>
+  Record<Name, (subject: StoreSubject, id: bigint, call?: CallOptions) => Promise<unknown>>
 >;
 
 /** Stores an animal, its claim and an API key; resolves to the animal's id. */

@@ -1,4 +1,4 @@
-import type { Call, CreatedPet } from '../../src/application/animal-store.js';
+import type { CallOptions, CreatedPet } from '../../src/application/animal-store.js';
 import type { PetRepository } from '../../src/application/ports/pet-repository.js';
 import type { Store } from '../../src/application/ports/store.js';
 import type { Pet, UnsavedPet } from '../../src/domain/pet.js';
@@ -59,7 +59,7 @@ export async function storeSubject(
     const { pets, apiKeys, transfer, changes } = store;
     const ports = { pets, apiKeys, transfer, changes };
     const lifecycle = {
-      check: (call?: Call) => store.check(call),
+      check: (call?: CallOptions) => store.check(call),
       close: async () => store.close(),
     };
     const reopen = durable ? () => close().then(another) : undefined;
@@ -157,7 +157,7 @@ export function addOnce(
   pets: PetRepository,
   pet: UnsavedPet,
   claiming: Claiming = claimed(),
-  call?: Call,
+  call?: CallOptions,
 ): Promise<CreatedPet> {
   assert.ok(pets.addOnce, 'the store keeps no claims');
   return pets.addOnce(pet, ...claiming, call);

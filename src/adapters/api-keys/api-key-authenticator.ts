@@ -1,4 +1,4 @@
-import type { Call } from '../../application/animal-store.js';
+import type { CallOptions } from '../../application/animal-store.js';
 import { apiKeyState } from '../../application/manage-api-keys.js';
 import type { ApiKeyRepository } from '../../application/ports/api-key-repository.js';
 import {
@@ -45,7 +45,7 @@ export class ApiKeyAuthenticator implements Authenticator {
     this.#clock = clock;
   }
 
-  async authenticate(credential: string, { signal }: Call = {}): Promise<Authentication> {
+  async authenticate(credential: string, { signal }: CallOptions = {}): Promise<Authentication> {
     signal?.throwIfAborted();
     const hash = hashApiKey(credential);
     // By its hash, the time of the look-up reveals nothing of a key: nobody can choose the hash of a guess.

@@ -9,7 +9,7 @@ export {
   type IssuedApiKey,
   type ManagedApiKey,
   type ManagedApiKeysOptions,
-  type RevokeCall,
+  type RevokeOptions,
 } from '../../application/manage-api-keys.js';
 export { apiKeyGenerator } from './api-key.js';
 export { ApiKeyAuthenticator } from './api-key-authenticator.js';

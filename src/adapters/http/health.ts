@@ -1,4 +1,4 @@
-import type { Call } from '../../application/animal-store.js';
+import type { CallOptions } from '../../application/animal-store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { Deadline } from './deadline.js';
 import { JSON_TYPE, REVALIDATED, type HttpResponse } from './http-message.js';
@@ -9,7 +9,7 @@ const FRESH = 1000;
 
 /** Whether the service wants requests: the store can serve, and the service is not about to stop. */
 export class Readiness {
-  readonly #checkStore: (call: Call) => Promise<void>;
+  readonly #checkStore: (call: CallOptions) => Promise<void>;
   /** When the last check began, and when the one began whose result is known. */
   #began = -Infinity;
   #known = -Infinity;
@@ -17,7 +17,7 @@ export class Readiness {
   #stopping = false;
 
   /** @param checkStore resolves if the store can serve, else rejects with `UnavailableError` */
-  constructor(checkStore: (call: Call) => Promise<void>) {
+  constructor(checkStore: (call: CallOptions) => Promise<void>) {
     this.#checkStore = checkStore;
   }
 

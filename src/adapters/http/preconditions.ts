@@ -1,4 +1,4 @@
-import type { AnimalStore, ChangeCall } from '../../application/animal-store.js';
+import type { AnimalStore, ChangeOptions } from '../../application/animal-store.js';
 import { StatusConflictError } from '../../domain/errors.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 import { entityTagOf } from './entity-tag.js';
@@ -37,7 +37,7 @@ export async function changeConditionally<Result>(
   { request, parameters, deadline: { signal } }: RequestContext,
   animalStore: AnimalStore,
   required: PetStatus | undefined,
-  change: (id: bigint, call: ChangeCall) => Promise<Result>,
+  change: (id: bigint, call: ChangeOptions) => Promise<Result>,
 ): Promise<Result> {
   const id = readPetId(parameters);
   const ifNoneMatch = request.header('if-none-match');

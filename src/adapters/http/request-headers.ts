@@ -1,4 +1,4 @@
-import type { Call, IdempotencyKey } from '../../application/animal-store.js';
+import type { CallOptions, IdempotencyKey } from '../../application/animal-store.js';
 import type { Authenticator, Principal, Scope } from '../../application/ports/authenticator.js';
 import { InvalidParameterError } from '../../domain/errors.js';
 import { ERRORS, messageOf } from './error-codes.js';
@@ -34,7 +34,7 @@ export class InvalidKeyError extends HttpError {
 export async function authenticate(
   authenticator: Authenticator,
   request: HttpRequest,
-  call: Call,
+  call: CallOptions,
 ): Promise<Principal> {
   const authorization = request.header('authorization') ?? '';
   // A comma before another scheme, or before nothing: the header was repeated, and either key could be meant.

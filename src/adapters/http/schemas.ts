@@ -1,6 +1,6 @@
 import { Type, type Static, type TSchemaOptions } from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { ChangeCall, PetQuery } from '../../application/animal-store.js';
+import type { ChangeOptions, PetQuery } from '../../application/animal-store.js';
 import { PAGE_LIMIT } from '../../application/call-rules.js';
 import { INT64_MAX, INT64_MIN, isInt64 } from '../../domain/int64.js';
 import {
@@ -120,7 +120,7 @@ export const ListQuery = Type.Object({
 /** The query of an operation that changes an animal. */
 export const ChangeQuery = Type.Object({
   from: Type.Optional(statusReference()),
-} satisfies Record<keyof Pick<ChangeCall, 'from'>, object>);
+} satisfies Record<keyof Pick<ChangeOptions, 'from'>, object>);
 
 /** The schemas that the document names. */
 export const COMPONENTS = {

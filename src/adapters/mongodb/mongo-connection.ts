@@ -9,7 +9,7 @@ import {
   type ServerDescription,
   type TopologyDescription,
 } from 'mongodb';
-import type { Call } from '../../application/animal-store.js';
+import type { CallOptions } from '../../application/animal-store.js';
 import {
   isReading,
   notices,
@@ -128,7 +128,7 @@ export class MongoConnection {
     }
   }
 
-  check({ signal }: Call = {}): Promise<void> {
+  check({ signal }: CallOptions = {}): Promise<void> {
     return this.run('checking the store', { signal }, async (options) => {
       // More than a ping: it needs the primary, and the right to read.
       await this.collection('pets').findOne({}, { ...options, projection: { _id: 1 } });
@@ -138,7 +138,7 @@ export class MongoConnection {
   /** Runs a call: see `retryWhileTransient`. */
   run<Result>(
     doing: string,
-    call: Call & { readonly timeout?: number },
+    call: CallOptions & { readonly timeout?: number },
     attempt: (options: AttemptOptions) => Promise<Result>,
   ): Promise<Result> {
     return this.#run(doing, call, async (options) => {
@@ -159,7 +159,7 @@ export class MongoConnection {
 
   #run<Result>(
     doing: string,
-    { signal, timeout = this.#timeout }: Call & { readonly timeout?: number },
+    { signal, timeout = this.#timeout }: CallOptions & { readonly timeout?: number },
     attempt: (options: AttemptOptions) => Promise<Result>,
   ): Promise<Result> {
     const running = retryWhileTransient(doing, { signal, timeout }, async (options) => {

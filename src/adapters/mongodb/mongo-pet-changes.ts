@@ -1,5 +1,5 @@
 import { ObjectId, type Document, type Filter } from 'mongodb';
-import type { Call } from '../../application/animal-store.js';
+import type { CallOptions } from '../../application/animal-store.js';
 import {
   unmetCondition,
   type PetChanges,
@@ -24,7 +24,7 @@ export function mongoChanges(connection: MongoConnection): PetChanges {
     doing: string,
     id: bigint,
     condition: PetCondition,
-    { signal }: Call,
+    { signal }: CallOptions,
     updateOf: (operation: ObjectId) => Document | Document[],
   ): Promise<PetDocument | undefined> {
     const operation = new ObjectId();

@@ -5,7 +5,7 @@ import {
   type Filter,
   type OptionalUnlessRequiredId,
 } from 'mongodb';
-import type { Call } from '../../application/animal-store.js';
+import type { CallOptions } from '../../application/animal-store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { LostRaceError, NoReplyError, isMongoFault, isTransient } from './mongo-errors.js';
 
@@ -26,7 +26,7 @@ export interface AttemptOptions {
  */
 export async function retryWhileTransient<Result>(
   doing: string,
-  { signal, timeout }: Call & { readonly timeout: number },
+  { signal, timeout }: CallOptions & { readonly timeout: number },
   attempt: (options: AttemptOptions) => Promise<Result>,
 ): Promise<Result> {
   const giveUpAt = performance.now() + timeout;

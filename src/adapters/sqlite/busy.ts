@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Call } from '../../application/animal-store.js';
+import type { CallOptions } from '../../application/animal-store.js';
 import { UnavailableError, isError } from '../../domain/errors.js';
 
 // Primary result codes of SQLite: the low byte of its extended codes (https://sqlite.org/rescode.html).
@@ -37,7 +37,7 @@ export const PAUSE = 1;
  */
 export async function retryWhileBusy<Result>(
   doing: string,
-  { signal, onLongWait }: Call & { readonly onLongWait?: () => void },
+  { signal, onLongWait }: CallOptions & { readonly onLongWait?: () => void },
   run: () => Result,
 ): Promise<Result> {
   let giveUpAt: number | undefined;

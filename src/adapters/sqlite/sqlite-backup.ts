@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Call } from '../../application/animal-store.js';
+import type { CallOptions } from '../../application/animal-store.js';
 import { isBusy, retryWhileBusy } from './busy.js';
 import { openUnchanged, requireSound } from './open-unchanged.js';
 import {
@@ -34,7 +34,7 @@ export interface SqliteBackup {
 export async function backUpSqliteStore(
   path: string,
   target: string,
-  call: Call = {},
+  call: CallOptions = {},
 ): Promise<SqliteBackup> {
   const store = await findOrCreateFile(resolve(path), true);
   const file = resolve(target);
@@ -54,7 +54,7 @@ export async function backUpSqliteStore(
 export async function restoreSqliteStore(
   path: string,
   backup: string,
-  call: Call = {},
+  call: CallOptions = {},
 ): Promise<SqliteBackup> {
   const file = await findOrCreateFile(resolve(backup), true);
   if (fs.statSync(file).size === 0) throw new StoreFileError(file, 'is empty: name a backup');
@@ -99,7 +99,7 @@ function requireUnused(store: string): void {
 async function copyChecked(
   source: string,
   target: string,
-  call: Call,
+  call: CallOptions,
   place: (copy: string) => void,
 ): Promise<number> {
   let folder: string | undefined;

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
-import type { Call } from '../../application/animal-store.js';
+import type { CallOptions } from '../../application/animal-store.js';
 import { requireWriting, type OpenMode } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { retryWhileBusy } from './busy.js';
@@ -50,7 +50,7 @@ export class SqliteConnection {
   }
 
   /** Reads, and waits for locks as `retryWhileBusy` does. */
-  read<Result>(doing: string, { signal }: Call, run: () => Result): Promise<Result> {
+  read<Result>(doing: string, { signal }: CallOptions, run: () => Result): Promise<Result> {
     return retryWhileBusy(doing, { signal, onLongWait: this.#onLongWait }, () => {
       this.#requireOpen(doing);
       return run();
@@ -58,7 +58,7 @@ export class SqliteConnection {
   }
 
   /** Writes in a transaction shared with other writes (`GroupCommit`). Resolves when it is on the disk. */
-  async write<Result>(doing: string, { signal }: Call, run: () => Result): Promise<Result> {
+  async write<Result>(doing: string, { signal }: CallOptions, run: () => Result): Promise<Result> {
     signal?.throwIfAborted();
     this.#requireOpen(doing);
     // Before it begins: SQLite would end the transaction of a snapshot.
@@ -67,7 +67,7 @@ export class SqliteConnection {
   }
 
   /** Reads, if the file is still in its place. After a failed write it also tests writing. */
-  async check(call: Call = {}): Promise<void> {
+  async check(call: CallOptions = {}): Promise<void> {
     const doing = 'checking the store';
     await this.read(doing, call, () => {
       this.#requireInPlace();

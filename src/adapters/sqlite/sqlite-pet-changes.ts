@@ -1,4 +1,4 @@
-import type { Call } from '../../application/animal-store.js';
+import type { CallOptions } from '../../application/animal-store.js';
 import {
   unmetCondition,
   type PetChanges,
@@ -22,7 +22,7 @@ export function sqliteChanges(connection: SqliteConnection): PetChanges {
     doing: string,
     id: bigint,
     condition: PetCondition,
-    call: Call,
+    call: CallOptions,
     run: (pet: Pet) => Result,
   ): Promise<Result | undefined> {
     const outcome = await connection.write(doing, call, () => {

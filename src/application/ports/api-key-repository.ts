@@ -1,4 +1,4 @@
-import type { Call } from '../animal-store.js';
+import type { CallOptions } from '../animal-store.js';
 
 /**
  * Driven port: where managed API keys are stored, as hashes only. Every adapter passes `apiKeyRepositoryContract`.
@@ -8,19 +8,19 @@ import type { Call } from '../animal-store.js';
  */
 export interface ApiKeyRepository {
   /** Stores a new key. Resolves to `false`, and changes nothing, when its id is taken. */
-  add(apiKey: ApiKeyRecord, call?: Call): Promise<boolean>;
+  add(apiKey: ApiKeyRecord, call?: CallOptions): Promise<boolean>;
 
   /** Resolves to `undefined`, never rejects, when no key has this id. */
-  findById(id: string, call?: Call): Promise<ApiKeyRecord | undefined>;
+  findById(id: string, call?: CallOptions): Promise<ApiKeyRecord | undefined>;
 
   /** Returns all keys in ascending order of `createdAt`, then of `id` by code unit. */
-  list(call?: Call): Promise<readonly ApiKeyRecord[]>;
+  list(call?: CallOptions): Promise<readonly ApiKeyRecord[]>;
 
   /**
    * Ends a key at a time, which may be in the future or before 1970. Of several calls the earliest time counts, so a retry
    * is safe. Resolves to the key as it is now, or to `undefined` when no key has this id.
    */
-  revoke(id: string, at: number, call?: Call): Promise<ApiKeyRecord | undefined>;
+  revoke(id: string, at: number, call?: CallOptions): Promise<ApiKeyRecord | undefined>;
 }
 
 /**

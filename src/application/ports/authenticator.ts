@@ -1,4 +1,4 @@
-import type { Call } from '../animal-store.js';
+import type { CallOptions } from '../animal-store.js';
 
 /** Every scope, in the order in which they are listed. */
 export const SCOPES = Object.freeze(['pets:read', 'pets:write', 'pets:delete'] as const);
@@ -16,7 +16,7 @@ export interface Authenticator {
    * never stored, logged or quoted in an error.
    * @throws {UnavailableError} the credential cannot be checked now: the caller must refuse the request.
    */
-  authenticate(credential: string, call?: Call): Promise<Authentication>;
+  authenticate(credential: string, call?: CallOptions): Promise<Authentication>;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Pet } from '../../domain/pet.js';
-import type { Call } from '../animal-store.js';
+import type { CallOptions } from '../animal-store.js';
 import type { Claim } from './pet-repository.js';
 
 /**
@@ -11,7 +11,7 @@ import type { Claim } from './pet-repository.js';
  */
 export interface CatalogueTransfer {
   /** Returns how much is stored, without reading it all. */
-  survey(call?: Call): Promise<{
+  survey(call?: CallOptions): Promise<{
     /** Number of animals; an estimate where counting is expensive, but 0 only if there are none. */
     readonly pets: number;
     /** The greatest id that was ever assigned or reserved; 0 if none was. */
@@ -19,23 +19,23 @@ export interface CatalogueTransfer {
   }>;
 
   /** Whether the store is the target of a copy that has not finished: it must not be served. */
-  isUnfinished(call?: Call): Promise<boolean>;
+  isUnfinished(call?: CallOptions): Promise<boolean>;
 
   /** Marks the store as the target of a copy that has not finished, or takes the mark away. */
-  markUnfinished(isUnfinished: boolean, call?: Call): Promise<void>;
+  markUnfinished(isUnfinished: boolean, call?: CallOptions): Promise<void>;
 
   /**
    * Ensures that no id up to `last` is ever assigned. Call it before `writePets`, on a store that nothing else uses.
    * `last` is at most 2^63 - 2^32 - 1, which callers check, so that the store can still assign greater ids.
    */
-  reserveIds(last: bigint, call?: Call): Promise<void>;
+  reserveIds(last: bigint, call?: CallOptions): Promise<void>;
 
   /**
    * Stores animals under their ids, in any order. One whose id an animal has is skipped: nothing is overwritten. This
    * alone brings back the id of a removed animal, as when an export is restored. Then the claim of the removed animal
    * ends: a retry of its `add` stores another animal, under a new id.
    */
-  writePets(pets: readonly Pet[], call?: Call): Promise<void>;
+  writePets(pets: readonly Pet[], call?: CallOptions): Promise<void>;
 
   /**
    * Returns the first `limit` (1 or more) live claims, those whose `keepUntil` is later than `now`, behind the claim
@@ -47,11 +47,11 @@ export interface CatalogueTransfer {
       readonly limit: number;
       readonly now: number;
     },
-    call?: Call,
+    call?: CallOptions,
   ): Promise<readonly PetClaim[]>;
 
   /** Stores claims of animals that are stored already, replacing those with the same scope and key. */
-  writeClaims(claims: readonly PetClaim[], call?: Call): Promise<void>;
+  writeClaims(claims: readonly PetClaim[], call?: CallOptions): Promise<void>;
 }
 
 /** A claim, and the animal that was created for it. */

@@ -1,7 +1,7 @@
 import { PreconditionFailedError, StatusConflictError } from '../../domain/errors.js';
 import { isSamePet, type Pet, type PetChange } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
-import type { Call } from '../animal-store.js';
+import type { CallOptions } from '../animal-store.js';
 
 /**
  * Driven port: what changes and removes stored animals. Optional: without it a store only adds and reads. Every adapter
@@ -21,7 +21,7 @@ export interface PetChanges {
     id: bigint,
     change: PetChange,
     condition: PetCondition,
-    call?: Call,
+    call?: CallOptions,
   ): Promise<Pet | undefined>;
 
   /**
@@ -30,7 +30,7 @@ export interface PetChanges {
    * resolves to the animal as it was created, and does not store it again.
    * @throws the error of `unmetCondition`. Nothing is removed.
    */
-  remove(id: bigint, condition: PetCondition, call?: Call): Promise<boolean>;
+  remove(id: bigint, condition: PetCondition, call?: CallOptions): Promise<boolean>;
 }
 
 /** What an animal must be for a change: in one of these statuses, or in every field as it was read. Frozen. */

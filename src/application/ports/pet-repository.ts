@@ -1,6 +1,6 @@
 import { NEW_PET_FIELDS, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
-import type { Call, CreatedPet } from '../animal-store.js';
+import type { CallOptions, CreatedPet } from '../animal-store.js';
 
 /** How many adds `import` has in progress at once, at most. Every store takes as many at once. */
 export const ADDS_AT_ONCE = 64;
@@ -13,7 +13,7 @@ export const ADDS_AT_ONCE = 64;
  * - Calls may overlap, in one process and, if the store can be shared, in several. `import` starts 64 adds at once.
  * - They reject with `UnavailableError` when the store cannot be reached, cannot write or is closed. Its `cause` is the
  *   technology's own error, which never gets out itself.
- * - An aborted `signal` rejects with its reason (see `Call`). A call that is over leaves no listener on it.
+ * - An aborted `signal` rejects with its reason (see `CallOptions`). A call that is over leaves no listener on it.
  */
 export interface PetRepository {
   /**
@@ -21,7 +21,7 @@ export interface PetRepository {
    * every id that this repository returned before. Two repositories on one store may assign from separate ranges.
    * Durable stores resolve after the commit is on disk (or acknowledged by a majority). Every later read sees the animal.
    */
-  add(pet: UnsavedPet, call?: Call): Promise<Pet>;
+  add(pet: UnsavedPet, call?: CallOptions): Promise<Pet>;
 
   /**
    * As `add`, but stores the animal at most once for the `scope` and `key` of the claim, even by simultaneous calls and
@@ -34,13 +34,14 @@ export interface PetRepository {
    * @throws {IdempotencyConflictError} another call with the claim is still in progress. Nothing is stored.
    */
   readonly addOnce?:
-    ((pet: UnsavedPet, claim: Claim, now: number, call?: Call) => Promise<CreatedPet>) | undefined;
+    | ((pet: UnsavedPet, claim: Claim, now: number, call?: CallOptions) => Promise<CreatedPet>)
+    | undefined;
 
   /** Resolves to `undefined`, never rejects, when no animal has this id, which is an int64. */
-  findById(id: bigint, call?: Call): Promise<Pet | undefined>;
+  findById(id: bigint, call?: CallOptions): Promise<Pet | undefined>;
 
   /** Returns the first `limit` animals with an id greater than `after`, in ascending order of id. */
-  list(range: PetRange, call?: Call): Promise<readonly Pet[]>;
+  list(range: PetRange, call?: CallOptions): Promise<readonly Pet[]>;
 }
 
 /** What a store keeps of an idempotency key. Its texts hold neither U+0000 nor lone surrogates. */

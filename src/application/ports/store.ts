@@ -1,7 +1,7 @@
 // For programs that compile with neither an esnext library nor the types of Node.js.
 /// <reference lib="esnext.disposable" preserve="true" />
 import { UnavailableError } from '../../domain/errors.js';
-import type { Call } from '../animal-store.js';
+import type { CallOptions } from '../animal-store.js';
 import type { ApiKeyRepository } from './api-key-repository.js';
 import type { CatalogueTransfer } from './catalogue-transfer.js';
 import type { PetChanges } from './pet-changes.js';
@@ -20,7 +20,7 @@ export interface Store {
   /** The normalised address of the store, safe to log. */
   readonly location: string;
   /** Resolves if the store can serve now, else rejects with `UnavailableError`. Cheap: called every second. */
-  check(call?: Call): Promise<void>;
+  check(call?: CallOptions): Promise<void>;
   /**
    * Closes the store within five seconds. Calls in progress finish or reject; later calls of every port reject with
    * `UnavailableError`. Safe to call twice.

@@ -8,7 +8,7 @@ import { HttpError, errorResponse } from '../../adapters/http/error-responses.js
 import { splitRequestTarget } from '../../adapters/http/http-message.js';
 import { writeResponse } from '../../adapters/http/node/node-request.js';
 import { NodeServer } from '../../adapters/http/node/node-server.js';
-import type { Call } from '../../application/animal-store.js';
+import type { CallOptions } from '../../application/animal-store.js';
 import type { PetRepository } from '../../application/ports/pet-repository.js';
 import { isAnimalStoreError } from '../../domain/errors.js';
 import { isUnavailable } from './logger.js';
@@ -196,7 +196,7 @@ function instrument(container: Container): Registry {
 }
 
 /** Bounds a call of the store, which may be unreachable: a scrape must not wait for it. */
-function inTime<Result>(work: (call: Call) => Promise<Result>): Promise<Result> {
+function inTime<Result>(work: (call: CallOptions) => Promise<Result>): Promise<Result> {
   const deadline = new Deadline(1000);
   return deadline.within(work(deadline)).finally(() => deadline.stop());
 }

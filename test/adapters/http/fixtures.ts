@@ -8,7 +8,11 @@ import {
   type RespondedRequest,
 } from '../../../src/adapters/http/index.js';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
-import type { AnimalStore, Call, CreatedPet } from '../../../src/application/animal-store.js';
+import type {
+  AnimalStore,
+  CallOptions,
+  CreatedPet,
+} from '../../../src/application/animal-store.js';
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
 import { SCOPES, type Authenticator } from '../../../src/application/ports/authenticator.js';
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
@@ -126,23 +130,28 @@ export class HeldPetRepository implements PetRepository {
     clearTimeout(late);
   }
 
-  add(_pet: unknown, call?: Call): Promise<Pet> {
+  add(_pet: unknown, call?: CallOptions): Promise<Pet> {
     return this.#hold(call, { id: 1n, name: 'Rex', categoryId: 1n, status: 'available' });
   }
 
-  async addOnce(pet: unknown, _claim: unknown, _now: number, call?: Call): Promise<CreatedPet> {
+  async addOnce(
+    pet: unknown,
+    _claim: unknown,
+    _now: number,
+    call?: CallOptions,
+  ): Promise<CreatedPet> {
     return { pet: await this.add(pet, call), replayed: false };
   }
 
-  findById(_id: bigint, call?: Call): Promise<Pet | undefined> {
+  findById(_id: bigint, call?: CallOptions): Promise<Pet | undefined> {
     return this.#hold(call, undefined);
   }
 
-  list(_range: unknown, call?: Call): Promise<readonly Pet[]> {
+  list(_range: unknown, call?: CallOptions): Promise<readonly Pet[]> {
     return this.#hold(call, []);
   }
 
-  async #hold<T>(call: Call | undefined, result: T): Promise<T> {
+  async #hold<T>(call: CallOptions | undefined, result: T): Promise<T> {
     call?.signal?.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.calls.push({ signal: call?.signal, resolve: () => resolve(result), reject });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { apiKeyGenerator } from '../../../src/adapters/api-keys/api-key.js';
 import { ManagedApiKeys } from '../../../src/application/manage-api-keys.js';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
-import type { Call } from '../../../src/application/animal-store.js';
+import type { CallOptions } from '../../../src/application/animal-store.js';
 import type { Store } from '../../../src/application/ports/store.js';
 import { run } from '../../../src/bootstrap/commands/run.js';
 import { misspelledSettings } from '../../../src/bootstrap/service/settings.js';
@@ -91,7 +91,7 @@ describe('serve', () => {
   it('issues no first key when a signal stops it, and revokes one that could not be printed', async () => {
     const { apiKeys } = openMemoryStore();
     const listing = Promise.withResolvers<void>();
-    const list = async (call?: Call) => {
+    const list = async (call?: CallOptions) => {
       listing.resolve();
       await once(call?.signal ?? new EventTarget(), 'abort');
       return apiKeys.list();

@@ -1,6 +1,6 @@
 import type {
   AnimalStore,
-  ChangeCall,
+  ChangeOptions,
   ExperimentalAnimalStore,
 } from '../../../src/application/animal-store.js';
 import { INT64_MAX } from '../../../src/domain/int64.js';
@@ -22,7 +22,7 @@ const promises = promisesOf<(animalStore: ExperimentalAnimalStore) => Promise<vo
 type Change = (
   animalStore: ExperimentalAnimalStore,
   id: bigint,
-  call?: ChangeCall,
+  call?: ChangeOptions,
 ) => Promise<unknown>;
 
 const BOTH: Readonly<Record<'changePet' | 'removePet', Change>> = {

@@ -1,4 +1,4 @@
-import type { AnimalStore, Call, PetQuery } from '../../../src/application/animal-store.js';
+import type { AnimalStore, CallOptions, PetQuery } from '../../../src/application/animal-store.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
@@ -110,7 +110,7 @@ const ABSENT_IDS = [
 
 const idempotencyKey = { scope: 'a-scope', key: 'a-key' };
 
-type Operation = (animalStore: AnimalStore, id: bigint, call?: Call) => Promise<unknown>;
+type Operation = (animalStore: AnimalStore, id: bigint, call?: CallOptions) => Promise<unknown>;
 
 const OPERATIONS = {
   listPets: (animalStore, _id, call) => animalStore.listPets({}, call),

@@ -1,4 +1,4 @@
-import type { Call } from '../../../src/application/animal-store.js';
+import type { CallOptions } from '../../../src/application/animal-store.js';
 import { ADDS_AT_ONCE } from '../../../src/application/ports/pet-repository.js';
 import { isAnimalStoreError } from '../../../src/domain/errors.js';
 import type { Pet } from '../../../src/domain/pet.js';
@@ -217,7 +217,7 @@ export const CLAIMING = promises({
   }) {
     const controller = new AbortController();
     const { signal } = controller;
-    const add = (number: number, call: Call) =>
+    const add = (number: number, call: CallOptions) =>
       addOnce(pets, samplePet({ name: `Pet ${number}` }), claimed({ key: `key ${number}` }), call);
     const adding = times(20, (number) => add(number, number % 2 === 0 ? { signal } : {}));
     controller.abort(new Error('given up'));

@@ -1,6 +1,6 @@
 import type {
-  Call,
-  ChangeCall,
+  CallOptions,
+  ChangeOptions,
   CreatedPet,
   ExperimentalAnimalStore,
   IdempotencyKey,
@@ -48,7 +48,7 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
     this.#settings = clientSettings(options);
   }
 
-  async listPets(query: PetQuery = {}, call: Call = {}): Promise<PetPage> {
+  async listPets(query: PetQuery = {}, call: CallOptions = {}): Promise<PetPage> {
     requirePetQuery(query, call);
     const { limit, status, after } = query;
     const request = {
@@ -65,7 +65,10 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
    * once. Requests a page when the one before is used up. `limit` is the size of a page (default 100). A full page may
    * lack its `Link`, which some proxies drop: then the next one begins after its last animal.
    */
-  async *allPets(query: PetQuery = {}, call: Call = {}): AsyncGenerator<Pet, void, undefined> {
+  async *allPets(
+    query: PetQuery = {},
+    call: CallOptions = {},
+  ): AsyncGenerator<Pet, void, undefined> {
     const { limit = PAGE_LIMIT.maximum, status } = query;
     let { after } = query;
     do {
@@ -88,7 +91,7 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
    */
   async createPet(
     pet: NewPet,
-    call: Call & { readonly idempotencyKey?: Pick<IdempotencyKey, 'key'> | undefined } = {},
+    call: CallOptions & { readonly idempotencyKey?: Pick<IdempotencyKey, 'key'> | undefined } = {},
   ): Promise<CreatedPet> {
     const { idempotencyKey, signal } = call;
     signal?.throwIfAborted();
@@ -111,7 +114,7 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
    * As the port says. The interface will remove this operation on 5 December 2030: then the call rejects with a
    * `ServiceError` of code `operation_removed`. Use `listPets` with a status instead.
    */
-  async getPet(id: bigint | number, call: Call = {}): Promise<Pet> {
+  async getPet(id: bigint | number, call: CallOptions = {}): Promise<Pet> {
     const path = `/pets/${requirePetId(id, call)}`;
     return sendRequest(this.#settings, { method: 'GET', path, read: toPet }, call);
   }
@@ -124,7 +127,7 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
   async changePet(
     id: bigint | number,
     change: Partial<NewPet>,
-    call: ChangeCall = {},
+    call: ChangeOptions = {},
   ): Promise<Pet> {
     const path = `/pets/${requirePetId(id, call)}`;
     const condition = await conditionOf(call);
@@ -142,7 +145,7 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
   }
 
   /** As the port says. */
-  async removePet(id: bigint | number, call: ChangeCall = {}): Promise<void> {
+  async removePet(id: bigint | number, call: ChangeOptions = {}): Promise<void> {
     const path = `/pets/${requirePetId(id, call)}`;
     const request = {
       method: 'DELETE',
@@ -158,7 +161,7 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
 const toPet = (body: unknown): Pet => petFrom(Object(body));
 
 /** How a request says what a change starts from. */
-async function conditionOf({ from }: ChangeCall) {
+async function conditionOf({ from }: ChangeOptions) {
   const condition = requireFrom(from);
   if ('id' in condition) return { headers: { 'If-Match': await entityTagOf(petJson(condition)) } };
   return { query: { from: from && condition[0] } };

@@ -1,4 +1,4 @@
-import type { Call } from '../../../application/animal-store.js';
+import type { CallOptions } from '../../../application/animal-store.js';
 import {
   IdempotencyConflictError,
   UnavailableError,
@@ -27,7 +27,7 @@ export interface ClientRequest<T> {
 export async function sendRequest<T>(
   settings: ClientSettings,
   request: ClientRequest<T>,
-  { signal }: Call,
+  { signal }: CallOptions,
 ): Promise<T> {
   signal?.throwIfAborted();
   const { baseUrl, callDeadline, retries } = settings;

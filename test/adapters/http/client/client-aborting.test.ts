@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
-import type { Call } from '../../../../src/application/animal-store.js';
+import type { CallOptions } from '../../../../src/application/animal-store.js';
 import { UnavailableError } from '../../../../src/domain/errors.js';
 import { rejectionOf } from '../../../contract/rejection.js';
 import {
@@ -17,7 +17,7 @@ import {
 } from './fake-service.js';
 
 const OPERATIONS: Readonly<
-  Record<string, (client: AnimalStoreClient, call: Call) => Promise<unknown>>
+  Record<string, (client: AnimalStoreClient, call: CallOptions) => Promise<unknown>>
 > = {
   listPets: (client, call) => client.listPets({}, call),
   createPet: (client, call) => client.createPet(bella, call),
