@@ -1,7 +1,7 @@
 import type { CallOptions } from '../../application/animal-store.js';
 import { UnavailableError } from '../../domain/errors.js';
-import { Deadline } from './deadline.js';
 import { JSON_TYPE, REVALIDATED, type HttpResponse } from './http-message.js';
+import { withTimeLimit } from './request-timer.js';
 import { openRoute, type Route } from './routes.js';
 
 /** How long the result of a check is reused, and the longest a check may take, in milliseconds. */
@@ -42,13 +42,13 @@ export class Readiness {
 
   async #checkInTime(now: number): Promise<void> {
     this.#began = now;
-    const deadline = new Deadline(FRESH);
-    this.#fault = await deadline.within(this.#checkStore(deadline)).then(
-      () => undefined,
-      (fault: unknown) => fault,
-    );
+    try {
+      await withTimeLimit(FRESH, this.#checkStore);
+      this.#fault = undefined;
+    } catch (fault) {
+      this.#fault = fault;
+    }
     this.#known = now;
-    deadline.stop();
   }
 }
 

@@ -2,7 +2,6 @@ import type { AnimalStore } from '../../application/animal-store.js';
 import type { Authenticator } from '../../application/ports/authenticator.js';
 import { isError } from '../../domain/errors.js';
 import { BusyError, UNBOUNDED, type Admission } from './admission.js';
-import { Deadline } from './deadline.js';
 import { docsRoutes, documentRoute, type DocsFile } from './docs-routes.js';
 import { messageOf } from './error-codes.js';
 import { HttpError, clientGone, errorResponse } from './error-responses.js';
@@ -14,6 +13,7 @@ import { operationRoutes } from './operation-handlers.js';
 import { ACCEPT_PATCH } from './request-body.js';
 import { requestCounter, type RateLimiter } from './rate-limit.js';
 import { InvalidKeyError, authenticate, requestId, requireScope } from './request-headers.js';
+import { RequestTimer } from './request-timer.js';
 import { crossOriginHeaders } from './response-headers.js';
 import {
   allowedMethods,
@@ -97,16 +97,24 @@ export class HttpInterface {
     const endpoint = route?.endpoints.get(request.method === 'HEAD' ? 'GET' : request.method);
     const id = requestId(request.header('x-request-id'));
     const linkBase = (): string => this.#linkBase(request, route);
-    const deadline = new Deadline(this.settings.requestDeadline);
-    const context: RequestContext = { request, parameters, deadline, linkBase, permit: UNBOUNDED };
-    request.onGone(() => deadline.abort(clientGone));
+    const timer = new RequestTimer(this.settings.requestDeadline);
+    const { signal } = timer;
+    const context: RequestContext = {
+      request,
+      parameters,
+      timer,
+      signal,
+      linkBase,
+      permit: UNBOUNDED,
+    };
+    request.onGone(() => timer.abort(clientGone));
     const work = this.#respond(context, route, endpoint);
-    const { response, error } = await deadline
-      .within(work)
+    const { response, error } = await timer
+      .limit(work)
       .then((success) => ({ response: success, error: undefined }))
       .catch((thrown: unknown) => ({ response: errorResponse(thrown, id), error: thrown }));
-    deadline.stop();
-    context.permit.end(response.body.length, deadline.signal.aborted ? work : undefined);
+    timer.stop();
+    context.permit.end(response.body.length, signal.aborted ? work : undefined);
     const { status, body } = response;
     const fault = status >= 500 ? asError(error) : undefined;
     report(this.#options.log, request, response, {
@@ -144,13 +152,13 @@ export class HttpInterface {
     route?: Route,
     endpoint?: Endpoint,
   ): Promise<HttpResponse> {
-    const { request, deadline } = context;
+    const { request, signal } = context;
     const { admission, authenticator } = this.#options;
     if (request.method === 'OPTIONS') return this.#describe(request.path, route);
     if (admission && !endpoint?.alwaysServed) context.permit = admission.admit(request);
     if (route ? !route.open : `${request.path}/`.startsWith(`${this.settings.basePath}/`)) {
-      context.principal = await authenticate(authenticator, request, deadline);
-      deadline.signal.throwIfAborted();
+      context.principal = await authenticate(authenticator, request, { signal });
+      signal.throwIfAborted();
       request.onAuthenticated?.(context.principal);
     }
     const turn = context.permit.admitCaller(context.principal?.keyId ?? '');

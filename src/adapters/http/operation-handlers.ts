@@ -72,27 +72,32 @@ function respondTo(
 
 const handlersOf = (
   animalStore: ExperimentalAnimalStore,
-  { bodyDeadline, bodyLimit }: HttpSettings,
+  { bodyDeadline, bodyLimit, requestDeadline }: HttpSettings,
 ): Readonly<Record<OperationId, Handler>> => {
-  /** The text of the body. A slow client occupies no place while it sends. */
-  const readBody = ({ request, deadline, permit }: RequestContext): Promise<string> =>
-    permit.whileClient(() =>
-      deadline.whileClient(readJsonText(request, bodyLimit), bodyDeadline, lateBody),
-    );
+  /**
+   * Reads the text of the body. The client has a time of its own to send it, and occupies no place meanwhile. Then the
+   * time of the request starts anew.
+   */
+  const readBody = ({ request, timer, permit }: RequestContext): Promise<string> =>
+    permit.whileClient(async () => {
+      timer.restart(bodyDeadline, lateBody);
+      const text = await readJsonText(request, bodyLimit);
+      timer.restart(requestDeadline);
+      return text;
+    });
 
   return {
-    async listPets({ request, deadline, linkBase }) {
-      const { pets, next } = await animalStore.listPets(readPetQuery(request.query), deadline);
+    async listPets({ request, signal, linkBase }) {
+      const { pets, next } = await animalStore.listPets(readPetQuery(request.query), { signal });
       const headers =
         next === undefined ? undefined : { Link: nextLink(linkBase(), request.query, next) };
       return { headers, body: petsJson(pets) };
     },
 
     async createPet(context) {
-      const { request, deadline, principal, linkBase } = context;
+      const { request, signal, principal, linkBase } = context;
       const idempotencyKey = readIdempotencyKey(request, principal?.keyId ?? '');
       const newPet = readNewPet(await readBody(context));
-      const { signal } = deadline;
       const { pet, replayed } = await animalStore.createPet(newPet, { idempotencyKey, signal });
       const Location = `${linkBase()}${OPERATIONS.createPet.path}/${pet.id}`;
       return {
@@ -101,8 +106,9 @@ const handlersOf = (
       };
     },
 
-    async getPet({ parameters, deadline }) {
-      return { body: petJson(await animalStore.getPet(readPetId(parameters), deadline)) };
+    async getPet({ parameters, signal }) {
+      const pet = await animalStore.getPet(readPetId(parameters), { signal });
+      return { body: petJson(pet) };
     },
 
     async changePet(context) {

@@ -34,7 +34,7 @@ export async function conditional(
  * @throws {StatusConflictError} the tag matches, but the animal does not have the required status
  */
 export async function changeConditionally<Result>(
-  { request, parameters, deadline: { signal } }: RequestContext,
+  { request, parameters, signal }: RequestContext,
   animalStore: AnimalStore,
   required: PetStatus | undefined,
   change: (id: bigint, call: ChangeOptions) => Promise<Result>,

@@ -1,7 +1,7 @@
 import type { Principal, Scope } from '../../application/ports/authenticator.js';
 import type { Permit } from './admission.js';
-import type { Deadline } from './deadline.js';
 import { encodedForLink, type HttpRequest, type HttpResponse } from './http-message.js';
+import type { RequestTimer } from './request-timer.js';
 
 /** A path that is served. Transports match paths, and leave methods to the interface. */
 export interface Route {
@@ -35,7 +35,9 @@ export interface RequestContext {
   readonly request: HttpRequest;
   /** The parameters of the path, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
-  readonly deadline: Deadline;
+  readonly timer: RequestTimer;
+  /** Aborted when the time is over or the client has disconnected. */
+  readonly signal: AbortSignal;
   /** Returns where the client finds the operations: what Location and Link begin with. */
   readonly linkBase: () => string;
   /** `UNBOUNDED` until the request is admitted, and for one that is always served. */

@@ -2,10 +2,10 @@ import type { Container } from 'inversify';
 import { randomUUID } from 'node:crypto';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { BusyError } from '../../adapters/http/admission.js';
-import { Deadline } from '../../adapters/http/deadline.js';
 import { messageOf } from '../../adapters/http/error-codes.js';
 import { HttpError, errorResponse } from '../../adapters/http/error-responses.js';
 import { splitRequestTarget } from '../../adapters/http/http-message.js';
+import { withTimeLimit } from '../../adapters/http/request-timer.js';
 import { writeResponse } from '../../adapters/http/node/node-request.js';
 import { NodeServer } from '../../adapters/http/node/node-server.js';
 import type { CallOptions } from '../../application/animal-store.js';
@@ -197,6 +197,5 @@ function instrument(container: Container): Registry {
 
 /** Bounds a call of the store, which may be unreachable: a scrape must not wait for it. */
 function inTime<Result>(work: (call: CallOptions) => Promise<Result>): Promise<Result> {
-  const deadline = new Deadline(1000);
-  return deadline.within(work(deadline)).finally(() => deadline.stop());
+  return withTimeLimit(1000, work);
 }

@@ -30,8 +30,8 @@ export function guarded(http: HttpInterface, router: Router, answerBy: typeof re
     const request = new KoaRequest(context, parse);
     const layers = router.stack.filter((layer) => layer.methods[0] && layer.regexp.test(path));
     if (layers.length === 0 || request.path !== path) return next();
-    const handle: Endpoint['handle'] = async ({ deadline }) => {
-      state['signal'] = deadline.signal;
+    const handle: Endpoint['handle'] = async ({ signal }) => {
+      state['signal'] = signal;
       try {
         await dispatch(context, async () => {});
       } catch (error) {
