@@ -37,7 +37,7 @@ export const bodyAlreadyRead = (): HttpError =>
     'A body parser of the host has read the body. Mount the animal store before it, or let it keep the bytes as rawBody.',
   );
 
-export const clientGone = (): HttpError =>
+export const clientDisconnected = (): HttpError =>
   new HttpError('request_timeout', 'The client disconnected.');
 
 /** A response in the Error shape, and the code in its body. */

@@ -4,7 +4,7 @@ import { isError } from '../../domain/errors.js';
 import { BusyError, UNBOUNDED, type Admission } from './admission.js';
 import { docsRoutes, documentRoute, type DocsFile } from './docs-routes.js';
 import { messageOf } from './error-codes.js';
-import { HttpError, clientGone, errorResponse } from './error-responses.js';
+import { HttpError, clientDisconnected, errorResponse } from './error-responses.js';
 import { healthRoutes, type Readiness } from './health.js';
 import { report, type HttpLog } from './http-log.js';
 import { commonHeaders, type HttpRequest, type HttpResponse } from './http-message.js';
@@ -107,7 +107,7 @@ export class HttpInterface {
       linkBase,
       permit: UNBOUNDED,
     };
-    request.onGone(() => timer.abort(clientGone));
+    request.onGone(() => timer.abort(clientDisconnected));
     const work = this.#respond(context, route, endpoint);
     const { response, error } = await timer
       .limit(work)

@@ -1,4 +1,9 @@
-import { bodyAlreadyRead, clientGone, errorResponse, payloadTooLarge } from '../error-responses.js';
+import {
+  bodyAlreadyRead,
+  clientDisconnected,
+  errorResponse,
+  payloadTooLarge,
+} from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
 import {
   announcedLength,
@@ -85,7 +90,7 @@ class FetchRequest implements HttpRequest {
     let isTooLarge = announcedLength(this) > limit;
     while (!isTooLarge) {
       const { done, value } = await reader.read().catch(() => {
-        throw clientGone(); // A body breaks off when its client disconnects.
+        throw clientDisconnected(); // A body breaks off when its client disconnects.
       });
       if (done) {
         const [first = new Uint8Array()] = chunks;

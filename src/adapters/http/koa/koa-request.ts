@@ -1,7 +1,7 @@
 import type { Context, Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import type { Principal } from '../../../application/ports/authenticator.js';
-import { clientGone, payloadTooLarge } from '../error-responses.js';
+import { clientDisconnected, payloadTooLarge } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
 import { splitRequestTarget, type HttpResponse } from '../http-message.js';
 import { NodeRequest, bytesIn, contentOf } from '../node/node-request.js';
@@ -74,7 +74,7 @@ export class KoaRequest extends NodeRequest {
     } catch (error) {
       const { type } = error as { readonly type?: unknown };
       if (type === 'entity.too.large') throw payloadTooLarge(limit);
-      throw type === 'request.aborted' ? clientGone() : error;
+      throw type === 'request.aborted' ? clientDisconnected() : error;
     }
     const read = this.keptBody ?? (await super.receive(limit));
     request.rawBody = read;

@@ -1,7 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { types } from 'node:util';
 import type { Principal } from '../../../application/ports/authenticator.js';
-import { HttpError, bodyAlreadyRead, clientGone, payloadTooLarge } from '../error-responses.js';
+import {
+  HttpError,
+  bodyAlreadyRead,
+  clientDisconnected,
+  payloadTooLarge,
+} from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
 import {
   announcedLength,
@@ -110,9 +115,11 @@ export class NodeRequest implements HttpRequest {
         reject(payloadTooLarge(limit));
       };
       request.once('end', () => resolve(Buffer.concat(chunks)));
-      request.once('error', (error) => reject(error instanceof HttpError ? error : clientGone()));
+      request.once('error', (error) =>
+        reject(error instanceof HttpError ? error : clientDisconnected()),
+      );
       request.once('close', () => {
-        if (!request.readableEnded) reject(clientGone()); // an error has a stack, which takes 50 us
+        if (!request.readableEnded) reject(clientDisconnected()); // an error has a stack, which takes 50 us
       });
       request.on('data', take);
     });
