@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import cluster from 'node:cluster';
 import { setFlagsFromString } from 'node:v8';
 import { hideSqliteWarning, nodeVersionFault, startLine } from './service/node-version.js';
 
@@ -23,6 +24,9 @@ if (fault?.fatal) {
   process.exitCode = await run(process.argv.slice(2), process);
   // Nothing was opened, but a module of ADAPTERS may keep the process.
   if (process.exitCode === 2) process.exit();
-  // The channel to a parent, such as PM2 or the primary of node:cluster, would keep the process.
-  process.channel?.unref();
+  // The primary of node:cluster, such as PM2, may have sent connections that this worker has not read. Disconnecting
+  // waits until the primary knows that this worker accepts no more, and sends them to another one: else they would hang.
+  if (cluster.worker) cluster.worker.disconnect();
+  // The channel to any other parent would keep the process.
+  else process.channel?.unref();
 }

@@ -88,6 +88,50 @@ describe('The program, told to stop', () => {
     expect(out, err).to.equal('exit 0\n');
   });
 
+  it('leaves connections that the primary of node:cluster has sent too late to another worker', async () => {
+    // Sends 8 requests on connections of their own, says that they are connected, and prints the responses.
+    const clients = `
+      const { connect } = require('node:net');
+      const port = process.argv[1];
+      const ask = (socket) => new Promise((resolve) => {
+        socket.once('data', (data) => resolve(String(data).slice(9, 12)));
+        socket.on('error', (error) => resolve(error.code)).on('close', () => resolve('closed'));
+        setTimeout(resolve, 10_000, 'no response');
+      });
+      const sockets = Array.from({ length: 8 }, () => connect(port, '127.0.0.1'));
+      const responses = sockets.map(ask);
+      const connected = sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve)));
+      for (const socket of sockets) socket.write('GET /livez HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n\\r\\n');
+      Promise.all(connected).then(() => require('node:fs').writeFileSync('connected', ''));
+      Promise.all(responses).then((all) => process.stdout.write(all.join(' '), () => process.exit()));`;
+    // Is busy, so that it reads the connections, and that a worker has closed its server, only when that worker is done.
+    const primary = `
+      const cluster = require('node:cluster');
+      const { spawn } = require('node:child_process');
+      const { existsSync } = require('node:fs');
+      cluster.setupPrimary({ exec: process.env.MAIN, args: ['serve'], execArgv: [] });
+      const workers = [cluster.fork(), cluster.fork()];
+      let listening = 0;
+      cluster.on('listening', (worker, { port }) => {
+        listening += 1;
+        if (listening < 2) return;
+        const options = { stdio: ['ignore', 'inherit', 'inherit'] };
+        const ended = spawn(process.execPath, ['-e', process.env.CLIENTS, port], options);
+        while (!existsSync('connected'));
+        workers[0].process.kill();
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2000);
+        ended.on('close', () => workers[1].process.kill());
+      });
+      cluster.on('exit', (worker, code) => process.exitCode ||= code);`;
+    const settings = { PRIMARY: primary, CLIENTS: clients, API_KEYS: KEY, STORE_URL: 'memory:' };
+    const { code, out, err } = await shellLine(temporaryFolder(), '"$NODE" -e "$PRIMARY"', {
+      ...settings,
+      PORT: '0',
+    }).ended;
+    expect(out, err).to.equal('200 200 200 200 200 200 200 200');
+    expect(code, err).to.equal(0);
+  });
+
   it('loses no request of keep-alive clients over a rolling restart', async () => {
     const file = join(temporaryFolder(), 'animals.db');
     const start = async () => {
