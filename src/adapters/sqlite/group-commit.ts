@@ -1,18 +1,24 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
-import { UnavailableError } from '../../domain/errors.js';
-import { PAUSE, isSqliteError, retryWhileBusy } from './busy.js';
+import { AnimalStoreError, UnavailableError } from '../../domain/errors.js';
+import { PAUSE, retryWhileBusy } from './busy.js';
+import { isSqliteError } from './sqlite-errors.js';
 
 interface Write {
   readonly doing: string;
   readonly signal: AbortSignal | undefined;
-  /** Does the work in the transaction. Returns what resolves the call after the commit. */
-  readonly run: () => () => void;
-  readonly reject: (reason: unknown) => void;
+  /** Does the work in the open transaction. The latest run counts. */
+  run(): void;
+  /** Settles the call after the commit, as the latest run ended. */
+  settle(): void;
+  reject(reason: unknown): void;
 }
 
 /** A batch of at least this many writes does not wait for another turn. */
 const LARGE_BATCH = 32;
+
+/** The most writes of a batch: some 25 ms, after which other events get their turn. */
+const LARGEST_BATCH = 1000;
 
 /** How long other processes count as writing after a commit, in milliseconds. */
 const RECENT = 100;
@@ -20,8 +26,9 @@ const RECENT = 100;
 /** How long queued writes may take once the store closes, in milliseconds: it closes within five seconds. */
 const DRAIN_TIMEOUT = 4000;
 
-/** A batch holds no more: some 25 ms, after which other events get their turn. */
-const LARGEST_BATCH = 1000;
+/** Whether `error` refuses a call whose work has changed nothing. `UnavailableError` is none: it may follow a change. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof AnimalStoreError && !(error instanceof UnavailableError);
 
 /**
  * Batches queued writes into one transaction: a commit that reaches the disk costs far more than a write. A batch holds
@@ -33,7 +40,7 @@ export class GroupCommit {
   failing = false;
   readonly #database: DatabaseSync;
   readonly #beforeEach: () => void;
-  readonly #waiting: { readonly onLongWait: () => void; readonly signal: AbortSignal };
+  readonly #onLongWait: () => void;
   /** Aborted when the writes that are queued at close have waited too long. */
   readonly #givenUp = new AbortController();
   /** An array: in a Set, V8 may keep what was deleted until the next full garbage collection. */
@@ -41,11 +48,8 @@ export class GroupCommit {
   // Prepared: to parse them takes a fifth of the time of a lone write.
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
-  /** Its value changes with the commits of other connections. Inside a transaction it takes no lock of its own. */
   readonly #version: StatementSync;
   #latestVersion: unknown;
-  /** How many writes the latest transaction held. One that is alone after a lone one waits for no others. */
-  #latestSize = 0;
   #othersWroteAt = -Infinity;
   #flushing: Promise<void> | undefined;
 
@@ -55,14 +59,15 @@ export class GroupCommit {
     this.#begin = database.prepare('BEGIN IMMEDIATE');
     this.#commit = database.prepare('COMMIT');
     this.#version = database.prepare('PRAGMA data_version');
-    this.#latestVersion = this.#version.get()?.['data_version'];
+    this.#latestVersion = this.#readVersion();
     this.#beforeEach = beforeEach;
-    this.#waiting = { onLongWait, signal: this.#givenUp.signal };
+    this.#onLongWait = onLongWait;
   }
 
   /**
    * Resolves to the result of `work` after the commit. `work` may run more than once. When it throws, only this call
-   * rejects and only its changes are undone. When the commit fails, or another connection keeps the lock for five
+   * rejects and only its changes are undone. It may refuse the call with an error of the domain, but only before it has
+   * changed anything: nothing is undone then. When the commit fails, or another connection keeps the lock for five
    * seconds, all that is queued rejects and nothing of it is stored.
    */
   submit<Result>(
@@ -71,11 +76,17 @@ export class GroupCommit {
     work: () => Result,
   ): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    const run = () => {
-      const result = work();
-      return () => resolve(result);
+    let settle: () => void;
+    const run = (): void => {
+      try {
+        const result = work();
+        settle = () => resolve(result);
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        settle = () => reject(error);
+      }
     };
-    this.#queue.push({ doing, signal, run, reject });
+    this.#queue.push({ doing, signal, run, settle: () => settle(), reject });
     this.#flushing ??= this.#flush();
     return promise;
   }
@@ -89,12 +100,13 @@ export class GroupCommit {
   }
 
   async #flush(): Promise<void> {
+    const waiting = { onLongWait: this.#onLongWait, signal: this.#givenUp.signal };
     while (this.#queue.length > 0) {
       await this.#gather();
       try {
-        await retryWhileBusy('writing to the store', this.#waiting, () => this.#commitBatch());
+        await retryWhileBusy('writing to the store', waiting, () => this.#writeBatch());
       } catch (error) {
-        for (const { reject } of this.#queue.splice(0)) reject(error);
+        for (const write of this.#queue.splice(0)) write.reject(error);
       }
     }
     this.#flushing = undefined;
@@ -103,43 +115,61 @@ export class GroupCommit {
   /** Waits for the turns in which the writes of a batch may come. */
   async #gather(): Promise<void> {
     // While other processes write, too, each leaves the lock to them before its next commit.
-    if (performance.now() - this.#othersWroteAt < RECENT) await delay(PAUSE);
-    else await nextTurn();
-    // Of requests that arrived together, others may still be read.
-    const isLone = this.#queue.length === 1 && this.#latestSize === 1;
-    if (!isLone && this.#queue.length < LARGE_BATCH) await nextTurn();
+    const othersWrite = performance.now() - this.#othersWroteAt < RECENT;
+    await (othersWrite ? delay(PAUSE) : nextTurn());
+    // Of requests that arrived together, some may still be read.
+    if (this.#queue.length < LARGE_BATCH) await nextTurn();
   }
 
-  /** Commits a batch, or only refuses the write that fails by itself and undoes the others, to run them again. */
-  #commitBatch(): void {
-    for (const { signal, reject } of this.#queue) if (signal?.aborted) reject(signal.reason);
-    this.#queue = this.#queue.filter(({ signal }) => !signal?.aborted);
-    if (this.#queue.length === 0) return;
-    this.failing = true; // until the commit: what happens in between is one synchronous step
+  /** Commits the first writes of the queue together. If one of them fails, rejects it and undoes the others. */
+  #writeBatch(): void {
+    this.#removeAborted();
+    const batch = this.#queue.slice(0, LARGEST_BATCH);
+    if (batch.length === 0) return;
+    this.failing = true; // until the commit
     this.#beforeEach();
     try {
       // `get`: `run` also returns the last id, which may be greater than a number can hold.
       this.#begin.get();
-      const version = this.#version.get()?.['data_version'];
-      const settle: (() => void)[] = [];
-      for (const write of this.#queue.slice(0, LARGEST_BATCH)) {
-        try {
-          settle.push(write.run());
-        } catch (cause) {
-          this.#queue = this.#queue.filter((other) => other !== write);
-          write.reject(isSqliteError(cause) ? new UnavailableError(write.doing, { cause }) : cause);
-          return;
-        }
+      const version = this.#readVersion();
+      for (const write of batch) {
+        // Those that were undone are still queued, for the next batch.
+        if (!this.#run(write)) return;
       }
       this.#commit.get();
-      this.failing = false;
-      if (version !== this.#latestVersion) this.#othersWroteAt = performance.now();
-      this.#latestVersion = version;
-      this.#latestSize = settle.length;
-      this.#queue = this.#queue.slice(settle.length);
-      for (const resolve of settle) resolve();
+      this.#noteVersion(version);
     } finally {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
     }
+    this.failing = false;
+    this.#queue = this.#queue.slice(batch.length);
+    for (const write of batch) write.settle();
+  }
+
+  #removeAborted(): void {
+    for (const write of this.#queue) if (write.signal?.aborted) write.reject(write.signal.reason);
+    this.#queue = this.#queue.filter(({ signal }) => !signal?.aborted);
+  }
+
+  /** Returns whether the write was run. If it fails, it rejects and leaves the queue. */
+  #run(write: Write): boolean {
+    try {
+      write.run();
+      return true;
+    } catch (cause) {
+      this.#queue = this.#queue.filter((other) => other !== write);
+      write.reject(isSqliteError(cause) ? new UnavailableError(write.doing, { cause }) : cause);
+      return false;
+    }
+  }
+
+  /** It changes with the commits of other connections. Inside a transaction, to read it takes no lock of its own. */
+  #readVersion(): unknown {
+    return this.#version.get()?.['data_version'];
+  }
+
+  #noteVersion(version: unknown): void {
+    if (version !== this.#latestVersion) this.#othersWroteAt = performance.now();
+    this.#latestVersion = version;
   }
 }

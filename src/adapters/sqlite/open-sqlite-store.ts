@@ -7,13 +7,14 @@ import {
   type OpenMode,
   type OpenOptions,
 } from '../../application/ports/store.js';
-import { isFull, retryWhileBusy } from './busy.js';
+import { retryWhileBusy } from './busy.js';
 import { checkContent, openUnchanged, undoUnfinishedWrite } from './open-unchanged.js';
 import { APPLICATION_ID, requireUpgraded, upgradeSchema } from './schema.js';
 import { sqliteApiKeys } from './sqlite-api-key-repository.js';
 import { sqliteTransfer } from './sqlite-catalogue-transfer.js';
 import { SqliteConnection } from './sqlite-connection.js';
 import { sqliteChanges } from './sqlite-pet-changes.js';
+import { isFull } from './sqlite-errors.js';
 import { sqlitePets } from './sqlite-pet-repository.js';
 import {
   OTHER_FILE,

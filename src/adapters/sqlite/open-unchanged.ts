@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { isSqliteError } from './busy.js';
+import { isSqliteError } from './sqlite-errors.js';
 import { readPragma, schemaVersion } from './schema.js';
 import { RESTORE, StoreFileError, hasContent } from './store-file.js';
 

@@ -24,20 +24,20 @@ export function sqliteApiKeys(connection: SqliteConnection): ApiKeyRepository {
   };
   const find = (id: string): ApiKeyRecord | undefined => sql.find.all(id).map(toRecord)[0];
   return {
-    add: (apiKey, call = {}) =>
+    add: (apiKey, call) =>
       connection.write(
         'adding an API key',
         call,
         () => sql.insert.run(...toRow(apiKey)).changes > 0n,
       ),
 
-    findById: (id, call = {}) => connection.read('reading an API key', call, () => find(id)),
+    findById: (id, call) => connection.read('reading an API key', call, () => find(id)),
 
     // Sorted here, because SQLite compares text by code point.
-    list: (call = {}) =>
+    list: (call) =>
       connection.read('listing API keys', call, () => sql.list.all().map(toRecord).sort(byAge)),
 
-    revoke: (id, at, call = {}) =>
+    revoke: (id, at, call) =>
       connection.write('revoking an API key', call, () => {
         sql.revoke.run(BigInt(at), id);
         return find(id);

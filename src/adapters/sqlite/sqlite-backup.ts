@@ -4,8 +4,9 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CallOptions } from '../../application/animal-store.js';
-import { isBusy, retryWhileBusy } from './busy.js';
+import { retryWhileBusy } from './busy.js';
 import { openUnchanged, requireSound } from './open-unchanged.js';
+import { isBusy } from './sqlite-errors.js';
 import {
   StoreFileError,
   createFolders,

@@ -41,40 +41,40 @@ export function sqliteTransfer(connection: SqliteConnection): CatalogueTransfer 
     putClaim: connection.prepare(PUT_CLAIM),
   };
   return {
-    survey: (call = {}) =>
+    survey: (call) =>
       connection.read('surveying the store', call, () => ({
         pets: Number(sql.count.get()?.[0] ?? 0n),
         lastId: sql.lastId.get()?.[0] ?? 0n,
       })),
 
-    isUnfinished: (call = {}) =>
+    isUnfinished: (call) =>
       connection.read('reading the mark of a copy', call, () => sql.findMark.get() !== undefined),
 
-    markUnfinished: (isUnfinished, call = {}) =>
+    markUnfinished: (isUnfinished, call) =>
       connection.write('marking a copy', call, () => {
         sql.unmark.run();
         if (isUnfinished) sql.mark.run();
       }),
 
-    reserveIds: (last, call = {}) =>
+    reserveIds: (last, call) =>
       connection.write('reserving ids', call, () => {
         if (sql.raiseLastId.run(last).changes === 0n) sql.insertLastId.run(last);
       }),
 
-    writePets: (pets, call = {}) =>
+    writePets: (pets, call) =>
       connection.write('writing animals', call, () => {
         sql.endClaims.run(`[${pets.map(({ id }) => id).join(',')}]`);
         for (const pet of pets) sql.insertPet.run(...petRow(pet.id, pet));
       }),
 
-    async readClaims({ after = { scope: '', key: '' }, limit, now }, call = {}) {
+    async readClaims({ after = { scope: '', key: '' }, limit, now }, call) {
       const { scope, key } = after;
       return connection.read('reading claims', call, () =>
         sql.readClaims.all(scope, key, BigInt(now), limit).map(toClaim),
       );
     },
 
-    writeClaims: (claims, call = {}) =>
+    writeClaims: (claims, call) =>
       connection.write('writing claims', call, () => {
         for (const claim of claims) sql.putClaim.run(...claimRow(claim));
       }),

@@ -50,24 +50,28 @@ export class SqliteConnection {
   }
 
   /** Reads, and waits for locks as `retryWhileBusy` does. */
-  read<Result>(doing: string, { signal }: CallOptions, run: () => Result): Promise<Result> {
-    return retryWhileBusy(doing, { signal, onLongWait: this.#onLongWait }, () => {
+  read<Result>(doing: string, call: CallOptions | undefined, run: () => Result): Promise<Result> {
+    return retryWhileBusy(doing, { ...call, onLongWait: this.#onLongWait }, () => {
       this.#requireOpen(doing);
       return run();
     });
   }
 
-  /** Writes in a transaction shared with other writes (`GroupCommit`). Resolves when it is on the disk. */
-  async write<Result>(doing: string, { signal }: CallOptions, run: () => Result): Promise<Result> {
-    signal?.throwIfAborted();
+  /** Writes as `GroupCommit` does, in a transaction shared with other writes. Resolves when it is on the disk. */
+  async write<Result>(
+    doing: string,
+    call: CallOptions | undefined,
+    run: () => Result,
+  ): Promise<Result> {
+    call?.signal?.throwIfAborted();
     this.#requireOpen(doing);
     // Before it begins: SQLite would end the transaction of a snapshot.
     requireWriting(this.#mode, doing);
-    return this.#writes.submit(doing, signal, run);
+    return this.#writes.submit(doing, call?.signal, run);
   }
 
   /** Reads, if the file is still in its place. After a failed write it also tests writing. */
-  async check(call: CallOptions = {}): Promise<void> {
+  async check(call?: CallOptions): Promise<void> {
     const doing = 'checking the store';
     await this.read(doing, call, () => {
       this.#requireInPlace();

@@ -4,7 +4,7 @@ import type { Complete } from '../../application/ports/store.js';
 import { IdempotencyKeyReusedError, UnavailableError } from '../../domain/errors.js';
 import { INT64_MAX } from '../../domain/int64.js';
 import { petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
-import { isFull } from './busy.js';
+import { isFull } from './sqlite-errors.js';
 import {
   claimRow,
   FIND_PET,
@@ -59,15 +59,11 @@ export function sqlitePets(connection: SqliteConnection): Complete<PetRepository
     }
   }
 
-  /** Returns a refusal instead of throwing it: it has nothing to undo, so the batch goes on. */
-  function addOnce(
-    pet: UnsavedPet,
-    claim: Claim,
-    now: bigint,
-  ): CreatedPet | IdempotencyKeyReusedError {
-    const [fingerprint, petId] = sql.findClaim.get(claim.scope, claim.key, now) ?? [];
-    if (petId !== undefined) {
-      if (fingerprint !== claim.fingerprint) return new IdempotencyKeyReusedError();
+  function addOnce(pet: UnsavedPet, claim: Claim, now: bigint): CreatedPet {
+    const earlier = sql.findClaim.get(claim.scope, claim.key, now);
+    if (earlier !== undefined) {
+      const [fingerprint, petId] = earlier;
+      if (fingerprint !== claim.fingerprint) throw new IdempotencyKeyReusedError();
       return { pet: petWithId(petId, pet), replayed: true };
     }
     const added = insert(pet);
@@ -77,23 +73,18 @@ export function sqlitePets(connection: SqliteConnection): Complete<PetRepository
   }
 
   return {
-    add: (pet, call = {}) => connection.write('adding an animal', call, () => insert(pet)),
+    add: (pet, call) => connection.write('adding an animal', call, () => insert(pet)),
 
-    async addOnce(pet, claim, now, call = {}) {
-      const outcome = await connection.write('adding an animal', call, () =>
-        addOnce(pet, claim, BigInt(now)),
-      );
-      if (outcome instanceof IdempotencyKeyReusedError) throw outcome;
-      return outcome;
-    },
+    addOnce: (pet, claim, now, call) =>
+      connection.write('adding an animal', call, () => addOnce(pet, claim, BigInt(now))),
 
-    findById: (id, call = {}) =>
+    findById: (id, call) =>
       connection.read('reading an animal', call, () => {
         const row = sql.find.get(id);
         return row && toPet(row);
       }),
 
-    list({ after = 0n, limit, status, ...others }, call = {}) {
+    list({ after = 0n, limit, status, ...others }, call) {
       void (others satisfies NothingElse);
       return connection.read('listing animals', call, () => {
         const rows =

@@ -2,10 +2,7 @@ import * as fs from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { UnavailableError, isError } from '../../domain/errors.js';
-import { isBusy } from './busy.js';
-
-/** The result codes of SQLite for damaged files: https://sqlite.org/rescode.html */
-const [CORRUPT, NOTADB] = [11, 26];
+import { isBusy, isDamaged } from './sqlite-errors.js';
 
 /** The file cannot be a store and was not changed. The message is one line: the file, what is wrong, what to do. */
 export class StoreFileError extends Error {
@@ -19,7 +16,7 @@ export class StoreFileError extends Error {
    * unless the file is damaged or no database.
    */
   get isLasting(): boolean {
-    return this.cause === undefined || [CORRUPT, NOTADB].includes(Object(this.cause).errcode & 255);
+    return this.cause === undefined || isDamaged(this.cause);
   }
 
   /** @param problem what is wrong and what to do, as in "is empty: name the file of a store" */
