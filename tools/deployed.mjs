@@ -1,68 +1,46 @@
 // Starts what docs/operations shows, the way that its pages say: npm run deployed [-- PART...]. The parts are modules of
-// tools/deployed. Each starts what it needs in namespaces of its own, bounded in time, and leaves nothing behind.
-// A part whose tools cannot be installed here is named as not run, which fails only under REQUIRE_DEPLOYED=1. Exits
-// with 1 if a part that ran has failed.
-import { spawnSync } from 'node:child_process';
+// tools/deployed. A part whose tools cannot be installed here is named as not run, which fails only under
+// REQUIRE_DEPLOYED=1. Exits with 1 if a part that ran has failed.
+//
+// The parts run in a process and a mount namespace of their own, and write to one folder. Their end, also by a signal to
+// this program, ends the processes and mounts with the namespaces. Then the folder and the control groups are removed.
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const PARTS = ['manifests', 'pm2', 'units', 'docker'];
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-/** After this many milliseconds no part begins, and none waits for what is built besides: CI has eight minutes. */
-const LONGEST = 400_000;
+const folder = mkdtempSync(join(tmpdir(), 'animal-store-deployed-'));
+const parts = fileURLToPath(new URL('deployed/parts.mjs', import.meta.url));
 
-const root = fileURLToPath(new URL('..', import.meta.url)).slice(0, -1);
-const PATH = [process.env.CHECKERS, process.env.PATH, '/usr/sbin', '/sbin'].filter(Boolean);
-process.env.PATH = PATH.join(':');
+const own = process.getuid() === 0 ? [] : ['--user', '--map-current-user'];
+const namespaces = [...own, '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
+const hasNamespaces = spawnSync('unshare', [...namespaces, 'true']).status === 0;
+// The shell is the first process of the namespace: unlike Node.js, it reaps the processes that others leave.
+const init = hasNamespaces ? ['unshare', ...namespaces, 'sh', '-c', '"$@"; exit $?', 'init'] : [];
+const [program, ...args] = [...init, process.execPath, parts, ...process.argv.slice(2)];
+const child = spawn(program, args, {
+  stdio: 'inherit',
+  env: {
+    ...process.env,
+    TMPDIR: folder,
+    ...(hasNamespaces && { CONTROL_GROUP: basename(folder) }),
+  },
+});
 
-/** Runs a line of a shell, and returns what it says. Throws, with all that it said, if it fails. */
-function sh(line, { cwd = root, timeout = 60_000, env = {} } = {}) {
-  const options = { cwd, timeout, encoding: 'utf8', env: { ...process.env, ...env } };
-  const { status, signal, stdout, stderr } = spawnSync('sh', ['-c', line], options);
-  if (status !== 0) throw new Error(`${line}: ${status ?? signal}\n${stdout}${stderr}`);
-  return stdout.trim();
+let received;
+for (const signal of SIGNALS) {
+  process.on(signal, () => {
+    received ??= signal;
+    child.kill('SIGKILL'); // the first process of a namespace takes its others along
+  });
 }
 
-const has = (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
-
-/** Installs the packages of Debian that bring programs which are missing. Returns what is missing all the same. */
-function missingOf(needs) {
-  const missing = () => Object.keys(needs).filter((program) => !has(program));
-  const packages = missing().flatMap((program) => needs[program] ?? []);
-  if (packages.length > 0 && process.getuid() === 0) {
-    const get = `env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get -qq`;
-    const install = `${get} update && ${get} install --yes --no-install-recommends ${packages.join(' ')}`;
-    spawnSync('sh', ['-c', install], { timeout: 180_000, stdio: 'ignore' });
-  }
-  return missing();
-}
-
-let hasFailed = false;
-const notRun = [];
-const seconds = (began) => Math.round((performance.now() - began) / 1000);
-const began = performance.now();
-for (const name of process.argv.length > 2 ? process.argv.slice(2) : PARTS) {
-  const partBegan = performance.now();
-  const show = (what, holds, figure = '') => {
-    if (!holds) hasFailed = true;
-    console.log(
-      `${holds ? 'holds ' : 'BROKEN'}  ${name}: ${what}${figure === '' ? '' : `: ${figure}`}`,
-    );
-  };
-  const { needs, asRoot, run } = await import(`./deployed/${name}.mjs`);
-  const missing = missingOf(needs);
-  if (asRoot && process.getuid() !== 0) missing.push('root');
-  const left = () => Math.max(0, began + LONGEST - performance.now());
-  let reason = missing.length > 0 ? `needs ${missing.join(' and ')}` : undefined;
-  if (left() === 0) reason = 'no time left';
-  try {
-    reason ??= await run({ root, sh, show, left });
-  } catch (error) {
-    hasFailed = true;
-    console.log(`FAILED  ${name}: ${error.message.slice(-6000)}`);
-  }
-  if (reason !== undefined) notRun.push(`${name}: ${reason}`);
-  else console.log(`        ${name} took ${seconds(partBegan)} s`);
-}
-console.log(`${seconds(began)} s`);
-for (const line of notRun) console.log(`NOT RUN ${line}`);
-if (hasFailed || (notRun.length > 0 && process.env.REQUIRE_DEPLOYED === '1')) process.exitCode = 1;
+child.on('exit', (code) => {
+  rmSync(folder, { recursive: true, force: true });
+  const groups = ['/sys/fs/cgroup', '-depth', '-type', 'd', '-path', `*/${basename(folder)}*`];
+  spawnSync('find', [...groups, '-exec', 'rmdir', '{}', '+'], { stdio: 'ignore' });
+  process.exitCode = received === undefined ? (code ?? 1) : 128 + constants.signals[received];
+});
