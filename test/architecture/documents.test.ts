@@ -40,7 +40,8 @@ function missingPaths(document: string): string[] {
 
 /** Whether a file of src names a field of an animal. `name` and `status` alone are also words of keys and of HTTP. */
 function namesField(file: string, source: string): boolean {
-  const ownWords = /categoryId|category_id|[Pp]et_?Status|PET_STATUS|StatusConflict/;
+  const ownWords =
+    /categoryId|category_id|petStatus|PetStatus|pet_status|PET_STATUS|StatusConflict/;
   if (ownWords.test(source) || /\b(?:pet|animal)\.(?:name|status)\b/.test(source)) return true;
   const isInner = /^src\/(?:domain|application|adapters\/(?:memory|sqlite|mongodb))\//.test(file);
   return isInner && /\bstatus\b(?!.*'(?:fulfilled|rejected)')/.test(source);

@@ -124,11 +124,16 @@ describe('The commands for keys', () => {
       now = new Date(now.getTime() + 1);
       const second = await issued(' --scope pets:read --expires 90d');
       await keys(`revoke ${second} --after 1h`);
-      expect((await keys('list')).out).to.equal(
+      const all = 'pets:read,pets:write,pets:delete';
+      const column = (text: string): string => text.padEnd(all.length);
+
+      const { out } = await keys('list');
+
+      expect(out).to.equal(
         [
-          'ID        STATE    CREATED                   ENDS                      SCOPES                            NAME',
-          `${first}  active   2026-11-22T12:00:00.000Z  2027-02-20T12:00:00.000Z  pets:read,pets:write,pets:delete  till`,
-          `${second}  active   2026-11-22T12:00:00.001Z  2026-11-22T13:00:00.001Z  pets:read                         till`,
+          `ID        STATE    CREATED                   ENDS                      ${column('SCOPES')}  NAME`,
+          `${first}  active   2026-11-22T12:00:00.000Z  2027-02-20T12:00:00.000Z  ${all}  till`,
+          `${second}  active   2026-11-22T12:00:00.001Z  2026-11-22T13:00:00.001Z  ${column('pets:read')}  till`,
           '',
         ].join('\n'),
       );

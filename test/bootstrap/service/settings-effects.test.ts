@@ -124,11 +124,14 @@ const EFFECTS: Readonly<
   bodyLimit: [
     'a larger body gets 413',
     async () => {
-      const { ask } = await start({ BODY_LIMIT: '31b' });
-      expect(await statusOf(ask('/pets', create()))).to.equal(201);
-      expect(await statusOf(ask('/pets', create('{"name":"Bellas","categoryId":1}')))).to.equal(
-        413,
-      );
+      const largest = '{"name":"Bella","categoryId":1}';
+      const { ask } = await start({ BODY_LIMIT: `${largest.length}b` });
+
+      const accepted = await statusOf(ask('/pets', create(largest)));
+      const refused = await statusOf(ask('/pets', create(`${largest} `)));
+
+      expect(accepted, 'a body of BODY_LIMIT').to.equal(201);
+      expect(refused, 'a body that is a byte longer').to.equal(413);
     },
   ],
   requestDeadline: [

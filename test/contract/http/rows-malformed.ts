@@ -166,7 +166,7 @@ const smuggling = [
 const connections = [
   raw(
     'accepts chunks with extensions and trailers, and ignores those',
-    posted(CHUNKED, `1f;a=b\r\n${PET}\r\n0\r\nAuthorization: Bearer x\r\nX-A: b\r\n\r\n`),
+    posted(CHUNKED, `${SIZE};a=b\r\n${PET}\r\n0\r\nAuthorization: Bearer x\r\nX-A: b\r\n\r\n`),
     CREATED,
   ),
   raw(
