@@ -16,7 +16,8 @@ import { isAnimalStoreError } from '../../domain/errors.js';
 import type { Pet } from '../../domain/pet.js';
 import { refuse } from '../service/setting-values.js';
 import * as cli from './command-line.js';
-import { COLUMNS, formatOption, isCsv, readRows, type PetFile } from './pet-file.js';
+import { COLUMNS, formatOption, isCsv, type PetFile } from './pet-file.js';
+import { readRows } from './read-rows.js';
 import { withProgress, withStore } from './with-store.js';
 import { TOKENS } from '../service/wiring.js';
 

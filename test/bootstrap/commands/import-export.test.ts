@@ -697,6 +697,8 @@ describe('import and export', () => {
       'a.csv is empty. ': ['\ufeff\r\n\r\n'],
       'a.csv has a header, and no animals.': [HEADER],
       'a.csv has a header, and no animals. ': ['sep=;\nname;categoryId\n;\n', ' --dry-run'],
+      'a.ndjson has blank lines only.': ['\ufeff\n \r\n', '', 'a.ndjson'],
+      'a.ndjson has blank lines only. ': ['\n', ' --dry-run', 'a.ndjson'],
       'a.csv has no column name. Use --map name=COLUMN.': ['Animal,categoryId\n'],
       'a.csv has no column name, no column categoryId. Use --map name=COLUMN,categoryId=COLUMN.': [
         'Animal;Kind\nA;1\n',
@@ -726,6 +728,11 @@ describe('import and export', () => {
         expect({ code, out }).to.deep.equal({ code: 2, out: '' });
         expect(err.split('\n')[0]).to.include(message.trim());
       });
+
+    it('reads an empty NDJSON file, the export of an empty store', async () => {
+      const { code, out } = await imported('', '', 'a.ndjson');
+      expect({ code, out: out.split('\n')[0] }).to.deep.equal({ code: 0, out: 'Added animals: 0' });
+    });
 
     it('names a record of more than 1 MiB', async () => {
       mock.timers.enable({ apis: ['setInterval'] }); // a busy machine needs more than five seconds

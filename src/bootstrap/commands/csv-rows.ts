@@ -1,0 +1,165 @@
+import { parse, type Parser } from 'csv-parse';
+import type { ImportRow } from '../../application/import-pets.js';
+import { parseInt64 } from '../../domain/int64.js';
+import { PET_RULES, newPetFaults, type Pet } from '../../domain/pet.js';
+import { UsageError } from './command-line.js';
+import { MAX_LENGTH, addUnread, folded, type PetFile } from './pet-file.js';
+
+/**
+ * Reads each record after the header as an animal, unless all its cells are blank.
+ * @throws {UsageError} there is no header, it lacks a column or has one twice, or no record comes after it.
+ */
+export async function* csvRows(
+  chunks: AsyncIterable<readonly string[]>,
+  file: PetFile,
+): AsyncGenerator<readonly ImportRow[]> {
+  let readFields: FieldReader | undefined;
+  let hasRows = false;
+  for await (const records of csvRecords(chunks)) {
+    const rows: ImportRow[] = [];
+    for (const { line, cells } of records) {
+      if (cells === undefined) rows.push({ line, fields: NOT_CSV });
+      else if (cells.every((cell) => cell.trim() === '')) continue;
+      else if (readFields) rows.push({ line, fields: readFields(cells) });
+      else if (!isDelimiterNotice(cells)) readFields = fieldReader(cells, file);
+    }
+    hasRows ||= rows.length > 0;
+    yield rows;
+  }
+  if (readFields === undefined) throw new UsageError(`${file.name} is empty.`);
+  if (!hasRows) throw new UsageError(`${file.name} has a header, and no animals.`);
+}
+
+const NOT_CSV =
+  'The line is not CSV: a quote is misplaced, has blanks beside it or is not closed, or the record is longer than 1 MiB.';
+
+/** Excel may say the delimiter in a line before the header: `sep=;`. */
+const isDelimiterNotice = (cells: readonly string[]): boolean =>
+  /^\s*sep=\s*$/i.test(cells.join(' '));
+
+/** A record, with the number of the line at which it begins. Without cells it is not CSV. */
+interface CsvRecord {
+  readonly line: number;
+  readonly cells?: readonly string[];
+}
+
+/**
+ * Parses lines, and continues after a line with a misplaced quote. It does not use the parser's async iterator: that
+ * drops the records just before an error, and takes a turn of the event loop for each record.
+ */
+async function* csvRecords(
+  chunks: AsyncIterable<readonly string[]>,
+): AsyncGenerator<readonly CsvRecord[]> {
+  const records: CsvRecord[] = [];
+  /** The line at which the next record begins. */
+  let recordLine = 1;
+  const onRecord = (cells: string[]): null => {
+    records.push({ line: recordLine, cells });
+    recordLine += cells.join(' ').split(/\r\n|\r|\n/).length;
+    return null;
+  };
+  let parser: Parser | undefined;
+  let delimiter: string | undefined;
+  let line = 1;
+  for await (const lines of chunks) {
+    const firstLine = line;
+    const nextLine = line + lines.length;
+    delimiter ??= delimiterOf(lines);
+    while (line < nextLine) {
+      parser ??= parserOf(delimiter, onRecord);
+      parser.write(lines[line - firstLine]);
+      line += 1;
+      if (!parser.errored) continue;
+      records.push({ line: recordLine });
+      const isItsNextLineKept = recordLine >= firstLine;
+      if (!isItsNextLineKept) {
+        yield records;
+        return;
+      }
+      recordLine += 1;
+      line = recordLine;
+      parser = undefined;
+    }
+    yield records.splice(0);
+  }
+  try {
+    await parser?.end().toArray();
+  } catch {
+    records.push({ line: recordLine });
+  }
+  yield records;
+}
+
+const parserOf = (delimiter: string, onRecord: (cells: string[]) => null): Parser =>
+  parse({
+    delimiter,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    relax_column_count: true,
+    max_record_size: MAX_LENGTH,
+    on_record: onRecord,
+  }).on('error', () => {});
+
+/** The delimiter that the header has first, outside quotes. */
+function delimiterOf(lines: readonly string[]): string {
+  const header = lines.find((line) => line.trim() !== '') ?? '';
+  const unquoted = header.replaceAll(/"[^"]*"/g, '');
+  return /[,;\t]/.exec(unquoted)?.[0] ?? ',';
+}
+
+/** Returns the fields of an animal in the cells of a record, or why it cannot. */
+type FieldReader = (cells: readonly string[]) => ImportRow['fields'];
+
+/** @throws {UsageError} a required column is missing, or one is there twice. */
+function fieldReader(header: readonly string[], { columns, name, unread }: PetFile): FieldReader {
+  const names = header.map(folded);
+  const wanted = [...columns].map(([field, column]) => ({
+    field,
+    column,
+    index: names.indexOf(folded(column)),
+    count: names.filter((each) => each === folded(column)).length,
+  }));
+  const wrong = wanted.filter(({ field, column, count }) => {
+    // A column that --map names must be there, too.
+    const isRequired = REQUIRED.has(field) || column !== field;
+    return count > 1 || (count === 0 && isRequired);
+  });
+  if (wrong.length > 0) {
+    const faults = wrong.map(({ column, count }) =>
+      count === 0 ? `no column ${column}` : `${count} columns ${column}`,
+    );
+    const map = wrong.map(({ field }) => `${field}=COLUMN`);
+    throw new UsageError(`${name} has ${faults.join(', ')}. Use --map ${map.join(',')}.`);
+  }
+  for (const [index, column] of header.entries())
+    if (wanted.every((each) => each.index !== index)) addUnread(unread, column);
+
+  return (cells) => {
+    // Spreadsheets omit what is empty at the end of a line.
+    const isCut = wanted.some(({ field, index }) => index >= cells.length && REQUIRED.has(field));
+    if (isCut || cells.length > header.length)
+      return `The line has ${cells.length} fields, not ${header.length}.`;
+    const fields: Partial<Record<keyof Pet, unknown>> = {};
+    for (const { field, column, index } of wanted) {
+      const text = cells[index] ?? '';
+      if (!isValue(field, text) && isValue(field, text.trim()))
+        return `${column} has blanks around its value: remove them.`;
+      fields[field] = valueOf(field, text);
+    }
+    return fields;
+  };
+}
+
+const REQUIRED = new Set<string>(['id', ...newPetFaults({}).map(({ field }) => field)]);
+
+/** What a cell says of a field: text if the rule of the field accepts text, else an integer. */
+function valueOf(field: keyof Pet, text: string): unknown {
+  if (text === '') return undefined;
+  const isText = field !== 'id' && PET_RULES[field](text) === undefined;
+  return isText ? text : (parseInt64(text) ?? text);
+}
+
+/** Whether a text is a value of a field, apart from the field being required. */
+function isValue(field: keyof Pet, text: string): boolean {
+  const value = valueOf(field, text);
+  return field === 'id' ? typeof value === 'bigint' : PET_RULES[field](value) === undefined;
+}
