@@ -148,13 +148,14 @@ async function withKeys(
 const endOf = ({ expiresAt, revokedAt }: ManagedApiKey): string =>
   [expiresAt, revokedAt].flatMap((end) => end?.toISOString() ?? []).sort()[0] ?? 'never';
 
-const HEADINGS =
-  'ID        STATE    CREATED                   ENDS                      SCOPES                            NAME';
+const SCOPES_WIDTH = SCOPES.join(',').length;
+
+const HEADINGS = `ID        STATE    CREATED                   ENDS                      ${'SCOPES'.padEnd(SCOPES_WIDTH)}  NAME`;
 
 /** A line of a list. */
 function lineOf(key: ManagedApiKey): string {
   const { id, state, createdAt, scopes, name } = key;
   const times = `${createdAt.toISOString()}  ${endOf(key).padEnd(24)}`;
-  const line = `${id.padEnd(8)}  ${state.padEnd(7)}  ${times}  ${scopes.join(',').padEnd(32)}  ${name}`;
+  const line = `${id.padEnd(8)}  ${state.padEnd(7)}  ${times}  ${scopes.join(',').padEnd(SCOPES_WIDTH)}  ${name}`;
   return printable(line);
 }
