@@ -129,8 +129,8 @@ export class Serving {
 /** A module that brings a store factory. */
 export const factory =
   (scheme: string, open: StoreFactory['open']): Adapter =>
-  ({ add }: Wiring) =>
-    add(TOKENS.storeFactory, { scheme, open });
+  ({ bind }: Wiring) =>
+    bind(TOKENS.storeFactory, { scheme, open });
 
 /** A store at `shelf:` that outlives its handles, and notes how it was opened and how often it was closed. */
 export class Shelf {

@@ -15,8 +15,8 @@ export async function openLevelStore(folder, options) {
 }
 
 /** `ADAPTERS=./adapter.mjs STORE_URL=level:a-folder` */
-export const adapter = ({ add, TOKENS }) => {
-  add(TOKENS.storeFactory, {
+export const adapter = ({ bind, TOKENS }) => {
+  bind(TOKENS.storeFactory, {
     scheme: 'level',
     open: (url, options) => openLevelStore(url.slice('level:'.length), options),
   });

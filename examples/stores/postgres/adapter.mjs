@@ -25,8 +25,8 @@ export async function openPostgresStore(url, { mode = 'create' } = {}) {
 }
 
 /** `ADAPTERS=./adapter.mjs STORE_URL=postgres://user@host/database` */
-export const adapter = ({ add, TOKENS }) => {
-  add(TOKENS.storeFactory, {
+export const adapter = ({ bind, TOKENS }) => {
+  bind(TOKENS.storeFactory, {
     scheme: ['postgres', 'postgresql'],
     isShared: true,
     open: openPostgresStore,

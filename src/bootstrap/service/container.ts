@@ -12,79 +12,86 @@ import { httpLogTo } from './logger.js';
 import { memoryRateLimiter } from './memory-rate-limiter.js';
 import { SettingsError, parseSettings, type Environment, type Settings } from './settings.js';
 import { STORE_FACTORIES, factoryFor, openStore } from './stores.js';
-import { TOKENS, every, wiring, type Adapter } from './wiring.js';
+import { TOKENS, allOf, wiring, type Adapter } from './wiring.js';
 
 /** The use cases on the store that the settings name. */
-const application: Adapter = ({ add, addFrom, TOKENS: t }) => {
-  for (const factory of STORE_FACTORIES) add(t.storeFactory, factory);
-  add(t.clock, systemClock);
-  add(t.logger, undefined);
-  addFrom(t.openOptions, [t.logger], (logger) =>
+const application: Adapter = ({ bind, bindFrom }) => {
+  for (const factory of STORE_FACTORIES) bind(TOKENS.storeFactory, factory);
+  bind(TOKENS.clock, systemClock);
+  bind(TOKENS.logger, undefined);
+  bindFrom(TOKENS.openOptions, [TOKENS.logger], (logger) =>
     logger ? { onNotice: (line, level = 'warn') => logger[level](`store: ${line}`) } : {},
   );
-  addFrom(
-    t.store,
-    [t.settings, every(t.storeFactory), t.openOptions],
+  bindFrom(
+    TOKENS.store,
+    [TOKENS.settings, allOf(TOKENS.storeFactory), TOKENS.openOptions],
     ({ storeUrl }, factories, how) => openStore(storeUrl, { ...how, factories, name: 'STORE_URL' }),
   );
-  addFrom(t.petRepository, [t.store], ({ pets }) => pets);
-  addFrom(t.petChanges, [t.settings, t.store], ({ experimental }, { changes }) => {
+  bindFrom(TOKENS.petRepository, [TOKENS.store], ({ pets }) => pets);
+  bindFrom(TOKENS.petChanges, [TOKENS.settings, TOKENS.store], ({ experimental }, { changes }) => {
     if (experimental.length > 0 && changes === undefined)
       throw new SettingsError([
         'EXPERIMENTAL must be empty: the store of STORE_URL cannot change animals',
       ]);
     return changes;
   });
-  addFrom(t.animalStore, [t.petRepository, t.petChanges, t.clock], (pets, changes, clock) =>
-    createAnimalStore({ pets, changes, clock, sha256: (text) => hash('sha256', text) }),
+  bindFrom(
+    TOKENS.animalStore,
+    [TOKENS.petRepository, TOKENS.petChanges, TOKENS.clock],
+    (pets, changes, clock) =>
+      createAnimalStore({ pets, changes, clock, sha256: (text) => hash('sha256', text) }),
   );
 };
 
 /** Static keys of the settings, managed keys of the store. */
-const apiKeyAuthentication: Adapter = ({ addFrom, TOKENS: t }) => {
-  addFrom(t.apiKeyRepository, [t.store], ({ apiKeys }) => apiKeys);
-  addFrom(
-    t.managedApiKeys,
-    [t.settings, t.apiKeyRepository, t.clock],
+const apiKeyAuthentication: Adapter = ({ bindFrom }) => {
+  bindFrom(TOKENS.apiKeyRepository, [TOKENS.store], ({ apiKeys }) => apiKeys);
+  bindFrom(
+    TOKENS.managedApiKeys,
+    [TOKENS.settings, TOKENS.apiKeyRepository, TOKENS.clock],
     (settings, apiKeys, clock) => {
       const generate = apiKeyGenerator(settings.keyEnvironment);
       return apiKeys && new ManagedApiKeys({ apiKeys, generate, clock });
     },
   );
-  addFrom(
-    t.authenticator,
-    [t.settings, t.apiKeyRepository, t.clock],
+  bindFrom(
+    TOKENS.authenticator,
+    [TOKENS.settings, TOKENS.apiKeyRepository, TOKENS.clock],
     (settings, apiKeys, clock) =>
       new ApiKeyAuthenticator({ staticKeys: settings.staticKeys, apiKeys, clock }),
   );
 };
 
 /** The HTTP interface, on Koa. Loaded when it is first needed: most commands do not need it. */
-const http: Adapter = ({ addFrom, TOKENS: t }) => {
-  addFrom(t.httpLog, [t.logger, t.clock], (logger, clock) =>
+const http: Adapter = ({ bindFrom }) => {
+  bindFrom(TOKENS.httpLog, [TOKENS.logger, TOKENS.clock], (logger, clock) =>
     logger ? httpLogTo(logger, clock) : { responded: () => {} },
   );
-  addFrom(
-    t.rateLimiter,
-    [t.settings],
+  bindFrom(
+    TOKENS.rateLimiter,
+    [TOKENS.settings],
     ({ rateLimit }) => rateLimit && memoryRateLimiter(rateLimit),
   );
-  addFrom(t.readiness, [t.store], (store) => new Readiness((call) => store.check(call)));
-  addFrom(t.admission, [t.settings], ({ maxInFlight }) => new AdmissionControl({ maxInFlight }));
-  addFrom(t.docs, [], async () =>
+  bindFrom(TOKENS.readiness, [TOKENS.store], (store) => new Readiness((call) => store.check(call)));
+  bindFrom(
+    TOKENS.admission,
+    [TOKENS.settings],
+    ({ maxInFlight }) => new AdmissionControl({ maxInFlight }),
+  );
+  bindFrom(TOKENS.docs, [], async () =>
     (await import('../../adapters/http/node/docs-files.js')).readDocsFiles(),
   );
-  addFrom(
-    t.httpInterface,
+  bindFrom(
+    TOKENS.httpInterface,
     [
-      t.animalStore,
-      t.authenticator,
-      t.readiness,
-      t.settings,
-      t.httpLog,
-      t.rateLimiter,
-      t.admission,
-      t.docs,
+      TOKENS.animalStore,
+      TOKENS.authenticator,
+      TOKENS.readiness,
+      TOKENS.settings,
+      TOKENS.httpLog,
+      TOKENS.rateLimiter,
+      TOKENS.admission,
+      TOKENS.docs,
     ],
     async (animalStore, authenticator, readiness, settings, log, rateLimiter, admission, docs) => {
       const { HttpInterface } = await import('../../adapters/http/http-interface.js');
@@ -104,7 +111,7 @@ const http: Adapter = ({ addFrom, TOKENS: t }) => {
       });
     },
   );
-  addFrom(t.requestListener, [t.httpInterface], async (httpInterface) => {
+  bindFrom(TOKENS.requestListener, [TOKENS.httpInterface], async (httpInterface) => {
     const { createKoaApp } = await import('../../adapters/http/koa/animal-store-router.js');
     const handle = createKoaApp(httpInterface).callback();
     return (request, response) => void handle(request, response);
@@ -134,7 +141,7 @@ export async function createContainer(
 /** `faults` has a line for each adapter of `ADAPTERS` that cannot be loaded. */
 async function wire(settings: Settings, adapters: readonly Adapter[]) {
   const container = new Container();
-  wiring(container).add(TOKENS.settings, settings);
+  wiring(container).bind(TOKENS.settings, settings);
   for (const adapter of [application, apiKeyAuthentication, http, ...adapters])
     await load(container, adapter);
   return { container, faults: await loadAdapters(settings.adapters, container) };

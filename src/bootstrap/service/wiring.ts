@@ -31,7 +31,7 @@ export interface Dependency<T> {
 export type Token<T> = ServiceIdentifier<T> & Dependency<T>;
 
 /** Everything that is bound to a token: a dependency of factories, which no container resolves by itself. */
-export interface Every<T> extends Dependency<readonly T[]> {
+export interface AllOf<T> extends Dependency<readonly T[]> {
   readonly serviceIdentifier: Token<T>;
   readonly isMultiple: true;
 }
@@ -41,8 +41,8 @@ export const token = <T>(name: string): Token<T> =>
   Symbol.for(`animal-store.${name}`) as unknown as Token<T>;
 
 /** As a dependency: everything that is bound to the token, in the order of binding. */
-export const every = <T>(token: Token<T>): Every<T> =>
-  ({ serviceIdentifier: token, isMultiple: true }) as Every<T>;
+export const allOf = <T>(serviceIdentifier: Token<T>): AllOf<T> =>
+  ({ serviceIdentifier, isMultiple: true }) as AllOf<T>;
 
 /** Everything that is bound, and can be replaced or decorated. */
 export const TOKENS = {
@@ -87,8 +87,8 @@ export type BindFrom = <T, Dependencies extends unknown[]>(
 export interface Wiring {
   readonly TOKENS: typeof TOKENS;
   /** Binds a token that is not bound yet, or of which there may be several, such as `TOKENS.storeFactory`. */
-  readonly add: Bind;
-  readonly addFrom: BindFrom;
+  readonly bind: Bind;
+  readonly bindFrom: BindFrom;
   /** Binds a token in place of everything that is bound to it, decorators included. */
   readonly replace: Bind;
   readonly replaceFrom: BindFrom;
@@ -106,8 +106,9 @@ export interface Wiring {
 export type Adapter = ((wiring: Wiring) => void | Promise<void>) | ContainerModule;
 
 /** Inversify takes any function with any dependencies: `BindFrom` has checked them. */
-const bindFrom = (binding: BindToFluentSyntax<unknown>, dependencies: unknown, make: unknown) =>
+function bindTo(binding: BindToFluentSyntax<unknown>, dependencies: unknown, make: unknown): void {
   binding.toResolvedValue(make as () => unknown, dependencies as never).inSingletonScope();
+}
 
 /** Binds in a container, or by the options that Inversify passes to a `ContainerModule`. */
 export function wiring(
@@ -115,10 +116,10 @@ export function wiring(
 ): Wiring {
   return {
     TOKENS,
-    add: (token, value) => void to.bind<unknown>(token).toConstantValue(value),
-    addFrom: (token, dependencies, make) => void bindFrom(to.bind(token), dependencies, make),
-    replace: (token, value) => void to.rebind<unknown>(token).toConstantValue(value),
-    replaceFrom: (token, dependencies, make) => void bindFrom(to.rebind(token), dependencies, make),
-    decorate: (token, make) => to.onActivation(token, (context, inner) => make(inner, context)),
+    bind: (target, value) => void to.bind<unknown>(target).toConstantValue(value),
+    bindFrom: (target, dependencies, make) => bindTo(to.bind(target), dependencies, make),
+    replace: (target, value) => void to.rebind<unknown>(target).toConstantValue(value),
+    replaceFrom: (target, dependencies, make) => bindTo(to.rebind(target), dependencies, make),
+    decorate: (target, make) => to.onActivation(target, (context, inner) => make(inner, context)),
   };
 }

@@ -282,9 +282,9 @@ describe('serve', () => {
   });
 
   it('puts the warnings of Node.js into the log, also those from before it', async () => {
-    const warns = ({ add }: Wiring) => {
+    const warns = ({ bind }: Wiring) => {
       serving.io.emit('warning', new Error('the first'));
-      add(TOKENS.storeFactory, {
+      bind(TOKENS.storeFactory, {
         scheme: 'shelf',
         open: async () => {
           serving.io.emit('warning', new Error('the second'));
@@ -358,9 +358,9 @@ describe('serve', () => {
 
   it('loads its own log before the adapters, which may replace it', async () => {
     const seen: unknown[] = [];
-    const adapter = ({ add, replace }: Wiring) => {
+    const adapter = ({ bind, replace }: Wiring) => {
       replace(TOKENS.httpLog, { responded: ({ status }) => void seen.push(status) });
-      add(TOKENS.storeFactory, { scheme: 'shelf', open: async () => openMemoryStore() });
+      bind(TOKENS.storeFactory, { scheme: 'shelf', open: async () => openMemoryStore() });
     };
     const url = await serve({ API_KEYS: KEY }, adapter).ready();
     await statusOf(`${url}/pets/1`, KEY);

@@ -55,11 +55,11 @@ describe('The modules of ADAPTERS', () => {
   it('may be functions, which import nothing, beside modules of Inversify', async () => {
     writeFileSync(
       file,
-      `export const adapter = async ({ add, addFrom, replace, replaceFrom, decorate, TOKENS: t }) => {
+      `export const adapter = async ({ bind, bindFrom, replace, replaceFrom, decorate, TOKENS: t }) => {
          await null;
-         add(t.clock, '/a');
+         bind(t.clock, '/a');
          replace(t.clock, '/b');
-         addFrom(t.store, [t.clock], (path) => 'http:' + path);
+         bindFrom(t.store, [t.clock], (path) => 'http:' + path);
          replaceFrom(t.store, [t.clock], (path) => 'https:' + path);
          decorate(t.store, (url) => url + '/v1');
        };`,

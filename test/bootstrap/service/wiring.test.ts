@@ -9,7 +9,7 @@ import { createContainer } from '../../../src/bootstrap/service/container.js';
 import { readSettings } from '../../../src/bootstrap/service/settings.js';
 import {
   TOKENS,
-  every,
+  allOf,
   token,
   wiring,
   type Wiring,
@@ -31,35 +31,35 @@ describe('The wiring', () => {
     to = wiring(container);
   });
 
-  describe('add and addFrom', () => {
+  describe('bind and bindFrom', () => {
     it('pass the dependencies in the order in which they are named', () => {
-      to.add(one, '1');
-      to.addFrom(two, [], () => '2');
-      to.addFrom(both, [two, one], (second, first) => second + first);
+      to.bind(one, '1');
+      to.bindFrom(two, [], () => '2');
+      to.bindFrom(both, [two, one], (second, first) => second + first);
       expect(container.get(both)).to.equal('21');
     });
 
     it('make one value, when it is first needed; bind a function as it is', () => {
       let times = 0;
-      to.addFrom(one, [], () => `made ${(times += 1)}`);
+      to.bindFrom(one, [], () => `made ${(times += 1)}`);
       expect(times).to.equal(0);
       expect([container.get(one), container.get(one)]).to.deep.equal(['made 1', 'made 1']);
       const call = token<() => string>('test.call');
-      to.add(call, () => 'called');
+      to.bind(call, () => 'called');
       expect(container.get(call)()).to.equal('called');
     });
 
-    it('add to what is bound: every passes all values in the order of binding', () => {
-      for (const value of ['a', 'b', 'c']) to.add(one, value);
-      to.addFrom(both, [every(one), every(two)], (values, none) => values.join('') + none.length);
+    it('bind beside what is bound: allOf passes all values in the order of binding', () => {
+      for (const value of ['a', 'b', 'c']) to.bind(one, value);
+      to.bindFrom(both, [allOf(one), allOf(two)], (values, none) => values.join('') + none.length);
       expect(container.get(both)).to.equal('abc0');
     });
   });
 
   it('replace and replaceFrom put a value in the place of all that is bound', () => {
-    for (const value of ['a', 'b']) to.add(one, value);
+    for (const value of ['a', 'b']) to.bind(one, value);
     to.replace(one, 'c');
-    to.add(two, 'd');
+    to.bind(two, 'd');
     to.replaceFrom(two, [one], (value) => `${value}!`);
     expect([container.getAll(one), container.get(two)]).to.deep.equal([['c'], 'c!']);
   });
@@ -67,15 +67,15 @@ describe('The wiring', () => {
   describe('decorate', () => {
     it('composes: each decorator gets what the one before returned, once', () => {
       let times = 0;
-      to.add(one, 'x');
+      to.bind(one, 'x');
       to.decorate(one, (inner) => `<${inner}>${(times += 1)}`);
       to.decorate(one, (inner) => `[${inner}]`);
       expect([container.get(one), container.get(one)]).to.deep.equal(['[<x>1]', '[<x>1]']);
     });
 
     it('passes the context, for dependencies, those in the making too', async () => {
-      to.addFrom(one, [], async () => 'x');
-      to.addFrom(two, [], async () => 'a');
+      to.bindFrom(one, [], async () => 'x');
+      to.bindFrom(two, [], async () => 'a');
       to.decorate(one, async (inner, context) => inner + (await context.getAsync(two)));
       expect(await container.getAsync(one)).to.equal('xa');
     });
@@ -84,26 +84,26 @@ describe('The wiring', () => {
   it('does not compile with a dependency that is swapped, missing or of another type', () => {
     // Inversify accepts all of these: only the compiler refuses them.
     // @ts-expect-error the two are swapped
-    to.addFrom(TOKENS.animalStore, [TOKENS.clock, TOKENS.petRepository], animalStore);
+    to.bindFrom(TOKENS.animalStore, [TOKENS.clock, TOKENS.petRepository], animalStore);
     // @ts-expect-error the clock is missing
-    to.addFrom(TOKENS.animalStore, [TOKENS.petRepository], animalStore);
+    to.bindFrom(TOKENS.animalStore, [TOKENS.petRepository], animalStore);
     const noClock = [TOKENS.petRepository, TOKENS.authenticator] as const;
     // @ts-expect-error an authenticator is not a clock
     to.replaceFrom(TOKENS.animalStore, noClock, animalStore);
     // @ts-expect-error an animal store is not a clock
-    to.addFrom(TOKENS.clock, [TOKENS.petRepository, TOKENS.clock], animalStore);
-    to.addFrom(
+    to.bindFrom(TOKENS.clock, [TOKENS.petRepository, TOKENS.clock], animalStore);
+    to.bindFrom(
       TOKENS.store,
-      [every(TOKENS.storeFactory)],
+      [allOf(TOKENS.storeFactory)],
       // @ts-expect-error several factories are not one
       (factory) => factory.open('memory:'),
     );
-    // @ts-expect-error every factory is a dependency, and nothing that a container resolves
-    expect(() => container.get(every(TOKENS.storeFactory))).to.throw();
+    // @ts-expect-error all factories are a dependency, and nothing that a container resolves
+    expect(() => container.get(allOf(TOKENS.storeFactory))).to.throw();
     // @ts-expect-error a repository is not a clock
-    to.add(TOKENS.clock, openMemoryStore().pets);
+    to.bind(TOKENS.clock, openMemoryStore().pets);
     // @ts-expect-error a symbol names nothing
-    to.add(Symbol.for('animal-store.Clock'), systemClock);
+    to.bind(Symbol.for('animal-store.Clock'), systemClock);
     // @ts-expect-error a decorator of the repository returns a repository
     to.decorate(TOKENS.petRepository, (pets, context) => context.get(TOKENS.clock));
     to.replace(TOKENS.clock, systemClock);
