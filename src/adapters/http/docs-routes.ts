@@ -7,7 +7,7 @@ import {
 } from './http-message.js';
 import { fitsPolicy, type HttpSettings } from './http-settings.js';
 import { entityTagOf } from './entity-tag.js';
-import { conditional } from './preconditions.js';
+import { respondConditionally } from './preconditions.js';
 import { openRoute, type Route } from './routes.js';
 
 /** A static file of the docs page, as text. */
@@ -45,13 +45,15 @@ export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): 
     return docsPage(settings);
   };
   return [
-    openRoute('/', async ({ request }) => {
-      const Location = `${folderOf(request)}docs`;
-      return {
-        status: 307,
-        headers: { ...headers, 'Content-Type': HTML_TYPE, 'Cache-Control': 'no-store', Location },
-        body: `<!doctype html><title>Animal Store</title><a href="${Location}">The documentation</a>\n`,
-      };
+    openRoute('/', {
+      handle({ request }) {
+        const Location = `${folderOf(request)}docs`;
+        return {
+          status: 307,
+          headers: { ...headers, 'Content-Type': HTML_TYPE, 'Cache-Control': 'no-store', Location },
+          body: `<!doctype html><title>Animal Store</title><a href="${Location}">The documentation</a>\n`,
+        };
+      },
     }),
     fileRoute(DOCS_PATH, HTML_TYPE, loadPage, headers),
     ...files.map(({ name, type, text }) =>
@@ -80,10 +82,12 @@ function fileRoute(
   // Results are kept, not promises: not every runtime lets one request wait for the promise of another.
   let body: string | undefined;
   let entityTag: string | undefined;
-  return openRoute(path, async ({ request }) => {
-    body ??= await load();
-    entityTag ??= await entityTagOf(body);
-    return conditional(request, { status: 200, headers, body }, entityTag);
+  return openRoute(path, {
+    async handle({ request }) {
+      body ??= await load();
+      entityTag ??= await entityTagOf(body);
+      return respondConditionally(request, { status: 200, headers, body }, entityTag);
+    },
   });
 }
 

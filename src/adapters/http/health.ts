@@ -57,7 +57,13 @@ export function healthRoutes(readiness: Readiness): Route[] {
   const headers = { 'Content-Type': JSON_TYPE, ...REVALIDATED };
   const healthy = (body: string): HttpResponse => ({ status: 200, headers, body });
   return [
-    openRoute('/livez', async () => healthy('{"live":true}'), true),
-    openRoute('/readyz', async () => readiness.check().then(() => healthy('{"ready":true}')), true),
+    openRoute('/livez', { alwaysServed: true, handle: () => healthy('{"live":true}') }),
+    openRoute('/readyz', {
+      alwaysServed: true,
+      async handle() {
+        await readiness.check();
+        return healthy('{"ready":true}');
+      },
+    }),
   ];
 }

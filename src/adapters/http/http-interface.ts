@@ -61,24 +61,25 @@ export class HttpInterface {
   readonly settings: HttpSettings;
   readonly #options: HttpInterfaceOptions;
   readonly #findRoute: (path: string) => FoundRoute | undefined;
-  readonly #count: ReturnType<typeof requestCounter> | undefined;
+  readonly #countRequest: ReturnType<typeof requestCounter> | undefined;
 
   constructor(options: HttpInterfaceOptions) {
+    const { animalStore, rateLimiter, docs } = options;
     const settings = completeSettings({
       ...options.settings,
-      rateLimit: options.rateLimiter?.limit,
-      idempotencyKeys: options.animalStore.keepsIdempotencyKeys ?? true,
+      rateLimit: rateLimiter?.limit,
+      idempotencyKeys: animalStore.keepsIdempotencyKeys ?? true,
     });
     this.settings = settings;
     this.#options = options;
     this.routes = [
-      ...operationRoutes(options.animalStore, settings),
+      ...operationRoutes(animalStore, settings),
       ...healthRoutes(options.readiness),
       documentRoute(settings),
-      ...(options.docs ? docsRoutes(options.docs, settings) : []),
+      ...(docs ? docsRoutes(docs, settings) : []),
     ];
     this.#findRoute = createRouteFinder(this.routes);
-    this.#count = options.rateLimiter && requestCounter(options.rateLimiter);
+    this.#countRequest = rateLimiter && requestCounter(rateLimiter);
   }
 
   /** The value of an Allow header that names every method of every path. */
@@ -93,92 +94,106 @@ export class HttpInterface {
    */
   async handle(request: HttpRequest, found = this.#findRoute(request.path)): Promise<HttpResponse> {
     const began = performance.now();
-    const { route, parameters = {} } = found ?? {};
-    const endpoint = route?.endpoints.get(request.method === 'HEAD' ? 'GET' : request.method);
     const id = requestId(request.header('x-request-id'));
-    const linkBase = (): string => this.#linkBase(request, route);
     const timer = new RequestTimer(this.settings.requestDeadline);
-    const { signal } = timer;
-    const context: RequestContext = {
-      request,
-      parameters,
-      timer,
-      signal,
-      linkBase,
-      permit: UNBOUNDED,
-    };
     request.onGone(() => timer.abort(clientDisconnected));
-    const work = this.#respond(context, route, endpoint);
-    const { response, error } = await timer
-      .limit(work)
-      .then((success) => ({ response: success, error: undefined }))
-      .catch((thrown: unknown) => ({ response: errorResponse(thrown, id), error: thrown }));
+    const context = this.#contextOf(request, found, timer);
+
+    const work = this.#respond(context);
+    let response: HttpResponse;
+    let thrown: unknown;
+    try {
+      response = await timer.limit(work);
+    } catch (error) {
+      thrown = error;
+      response = errorResponse(error, id);
+    }
     timer.stop();
-    context.permit.end(response.body.length, signal.aborted ? work : undefined);
+    context.permit.end(response.body.length, timer.signal.aborted ? work : undefined);
+
     const { status, body } = response;
-    const fault = status >= 500 ? asError(error) : undefined;
+    const { operation, sunset, alwaysServed: isProbe } = context.endpoint ?? {};
+    const fault = status >= 500 ? asError(thrown) : undefined;
     report(this.#options.log, request, response, {
       requestId: id,
-      operation: endpoint?.operation,
-      sunset: endpoint?.sunset,
-      isProbe: endpoint?.alwaysServed,
+      operation,
+      sunset,
+      isProbe,
       clientAddress: this.#addressOf(request),
       keyId: context.principal?.keyId,
-      keyFault: error instanceof InvalidKeyError ? error.fault : undefined,
+      keyFault: thrown instanceof InvalidKeyError ? thrown.fault : undefined,
       error: fault,
       milliseconds: performance.now() - began,
     });
-    const ofEndpoint = endpoint?.headers?.(linkBase()) ?? {};
-    const links = [ofEndpoint['Link'], response.headers['Link']].filter((link) => link);
-    const headers = {
-      ...commonHeaders(id),
-      ...crossOriginHeaders(this.settings.corsOrigins, request, route),
-      ...ofEndpoint,
-      ...context.quotaHeaders,
-      ...response.headers,
-      ...(links.length > 0 && { Link: links.join(', ') }),
+    const headers = { ...commonHeaders(id), ...this.#headersOf(context, response.headers) };
+    // The host does not hear of health checks and of refusals for being busy: they say what they are there to say.
+    if (!fault || isProbe || fault instanceof BusyError) return { status, headers, body };
+    return { status, headers, body, fault };
+  }
+
+  #contextOf(
+    request: HttpRequest,
+    found: FoundRoute | undefined,
+    timer: RequestTimer,
+  ): RequestContext {
+    const { route, parameters = {} } = found ?? {};
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    return {
+      request,
+      route,
+      endpoint: route?.endpoints.get(method),
+      parameters,
+      timer,
+      signal: timer.signal,
+      linkBase: () => this.#linkBase(request, route),
+      permit: UNBOUNDED,
     };
-    // To say that the service is not ready, or busy, is no fault of a health check, or of the admission.
-    const isFault = fault !== undefined && !endpoint?.alwaysServed && !(fault instanceof BusyError);
-    return isFault ? { status, headers, body, fault } : { status, headers, body };
   }
 
   /**
    * The order of the checks: OPTIONS, admission, key, admission of its caller, path, method, removed, quota, scope;
    * then the operation's own.
    */
-  async #respond(
-    context: RequestContext,
-    route?: Route,
-    endpoint?: Endpoint,
-  ): Promise<HttpResponse> {
-    const { request, signal } = context;
-    const { admission, authenticator } = this.#options;
+  async #respond(context: RequestContext): Promise<HttpResponse> {
+    const { request, route, endpoint } = context;
     if (request.method === 'OPTIONS') return this.#describe(request.path, route);
+    const { admission } = this.#options;
     if (admission && !endpoint?.alwaysServed) context.permit = admission.admit(request);
-    if (route ? !route.open : `${request.path}/`.startsWith(`${this.settings.basePath}/`)) {
-      context.principal = await authenticate(authenticator, request, { signal });
-      signal.throwIfAborted();
-      request.onAuthenticated?.(context.principal);
-    }
+    if (this.#needsKey(request.path, route)) await this.#authenticate(context);
     const turn = context.permit.admitCaller(context.principal?.keyId ?? '');
     if (turn) await turn;
-    if (route === undefined) throw new HttpError('route_not_found');
-    if (endpoint === undefined) throw methodNotAllowed(route);
-    const { removed, scope } = endpoint;
-    const { principal } = context;
-    if (removed !== undefined) {
-      const replacement = context.linkBase() + removed;
+    if (!route) throw new HttpError('route_not_found');
+    if (!endpoint) throw methodNotAllowed(route);
+    if (endpoint.removed !== undefined) {
+      const replacement = context.linkBase() + endpoint.removed;
       throw new HttpError('operation_removed', messageOf('operation_removed', { replacement }));
     }
-    if (this.#count && principal) context.quotaHeaders = await this.#count(principal.keyId);
-    if (scope && principal) requireScope(principal, scope);
+    await this.#authorize(context, endpoint);
     return endpoint.handle(context);
+  }
+
+  #needsKey(path: string, route: Route | undefined): boolean {
+    return route ? !route.open : `${path}/`.startsWith(`${this.settings.basePath}/`);
+  }
+
+  async #authenticate(context: RequestContext): Promise<void> {
+    const { request, signal } = context;
+    context.principal = await authenticate(this.#options.authenticator, request, { signal });
+    signal.throwIfAborted();
+    request.onAuthenticated?.(context.principal);
+  }
+
+  /** Counts the request for its key, and checks the scope of the key. */
+  async #authorize(context: RequestContext, { scope }: Endpoint): Promise<void> {
+    const { principal } = context;
+    if (!principal) return;
+    if (this.#countRequest) context.quotaHeaders = await this.#countRequest(principal.keyId);
+    if (scope) requireScope(principal, scope);
   }
 
   /** The response to OPTIONS. */
   #describe(path: string, route: Route | undefined): HttpResponse {
-    if (route === undefined && path !== '*') throw new HttpError('route_not_found');
+    if (!route && path !== '*') throw new HttpError('route_not_found');
     const headers = {
       Allow: route ? allowedMethods(route) : this.allow,
       'Cache-Control': 'no-store',
@@ -187,7 +202,23 @@ export class HttpInterface {
     return { status: 204, headers, body: '' };
   }
 
-  /** A host's function that throws costs no client its response. */
+  /** The headers of a response that has these of its own. */
+  #headersOf(
+    { request, route, endpoint, linkBase, quotaHeaders }: RequestContext,
+    own: HttpResponse['headers'],
+  ): HttpResponse['headers'] {
+    const declared = endpoint?.headers?.(linkBase()) ?? {};
+    const links = [declared['Link'], own['Link']].filter((link) => link !== undefined);
+    return {
+      ...crossOriginHeaders(this.settings.corsOrigins, request, route),
+      ...declared,
+      ...quotaHeaders,
+      ...own,
+      ...(links.length > 0 && { Link: links.join(', ') }),
+    };
+  }
+
+  /** The address of the client, for the log. A function of the host that throws costs no client its response. */
   #addressOf(request: HttpRequest): string | undefined {
     const { clientAddress } = this.#options;
     try {
@@ -199,7 +230,9 @@ export class HttpInterface {
 
   #linkBase(request: HttpRequest, route: Route | undefined): string {
     const { publicUrl, basePath } = this.settings;
-    return publicUrl ?? (route && !route.open ? mountOf(request, route) : '') + basePath;
+    if (publicUrl !== undefined) return publicUrl;
+    const mount = route && !route.open ? mountOf(request, route) : '';
+    return mount + basePath;
   }
 }
 

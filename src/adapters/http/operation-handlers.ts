@@ -12,7 +12,7 @@ import {
   type OperationId,
 } from './operations.js';
 import { petJson, petsJson } from './pet-json.js';
-import { changeConditionally, conditional } from './preconditions.js';
+import { changeConditionally, respondConditionally } from './preconditions.js';
 import { nextLink, readFrom, readPetId, readPetQuery } from './parameters.js';
 import { readJsonText, readNewPet, readPetChange } from './request-body.js';
 import { readIdempotencyKey } from './request-headers.js';
@@ -54,19 +54,19 @@ export function operationRoutes(animalStore: AnimalStore, settings: HttpSettings
   );
 }
 
-function respondTo(
-  { method, success, conditional: hasTag }: Operation,
-  handle: Handler,
-): Endpoint['handle'] {
-  const { status, schema } = success;
+function respondTo(operation: Operation, handle: Handler): Endpoint['handle'] {
+  const { status, schema } = operation.success;
   const usual = {
     ...(schema && { 'Content-Type': JSON_TYPE }),
-    ...(method === 'GET' ? REVALIDATED : { 'Cache-Control': 'no-store' }),
+    ...(operation.method === 'GET' ? REVALIDATED : { 'Cache-Control': 'no-store' }),
   };
   return async (context) => {
     const { headers, body } = await handle(context);
     const response = { status, headers: headers ? { ...usual, ...headers } : usual, body };
-    return hasTag ? conditional(context.request, response) : response;
+    if (!operation.conditional) return response;
+    // A full last page gets a Link when a next page appears, so the tag is of the Link too.
+    const entityTag = await entityTagOf(body, headers?.['Link']);
+    return respondConditionally(context.request, response, entityTag);
   };
 }
 

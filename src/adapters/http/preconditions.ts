@@ -10,16 +10,14 @@ import type { RequestContext } from './routes.js';
 
 /**
  * Adds the ETag to a 200 (RFC 9110, 8.8.3), or makes it a 304 if the client has that already (`If-None-Match`, 13.1.2).
- * The tag is of the body and of the header Link, which a full last page gets when a next page appears.
  * @throws {HttpError} `precondition_failed`: `If-Match` names other tags
  */
-export async function conditional(
+export function respondConditionally(
   request: HttpRequest,
   { status, headers, body }: HttpResponse,
-  tag = entityTagOf(body, headers['Link']),
-): Promise<HttpResponse> {
-  const entityTag = await tag;
-  requireMatch(request, entityTag);
+  entityTag: string,
+): HttpResponse {
+  requireMatch(request.header('if-match'), entityTag);
   if (!isMatch(request.header('if-none-match'), entityTag)) {
     return { status, headers: { ...headers, ETag: entityTag }, body };
   }
@@ -37,15 +35,17 @@ export async function changeConditionally<Result>(
   { request, parameters, signal }: RequestContext,
   animalStore: AnimalStore,
   required: PetStatus | undefined,
-  change: (id: bigint, call: ChangeOptions) => Promise<Result>,
+  change: (id: bigint, options: ChangeOptions) => Promise<Result>,
 ): Promise<Result> {
   const id = readPetId(parameters);
+  const ifMatch = request.header('if-match');
   const ifNoneMatch = request.header('if-none-match');
-  if (isAny(request.header('if-match') ?? '*') && ifNoneMatch === undefined)
-    return change(id, { from: required, signal });
+  const namesTags = ifNoneMatch !== undefined || !(ifMatch === undefined || isAny(ifMatch));
+  if (!namesTags) return change(id, { from: required, signal });
+
   const pet = await animalStore.getPet(id, { signal });
   const entityTag = await entityTagOf(petJson(pet));
-  requireMatch(request, entityTag);
+  requireMatch(ifMatch, entityTag);
   if (isMatch(ifNoneMatch, entityTag))
     throw preconditionFailed('If-None-Match names the animal as it is.');
   if (required !== undefined && required !== pet.status) throw new StatusConflictError(pet.status);
@@ -53,27 +53,34 @@ export async function changeConditionally<Result>(
 }
 
 /** Compares strongly, as If-Match requires. */
-function requireMatch(request: HttpRequest, entityTag: string): void {
-  const sent = request.header('if-match');
-  if (sent === undefined || isAny(sent)) return;
-  const tags = sent.split(',').flatMap((tag) => tag.trim() || []);
+function requireMatch(ifMatch = '*', entityTag: string): void {
+  if (isAny(ifMatch)) return;
+  const tags = tagsIn(ifMatch);
   if (tags.includes(entityTag)) return;
-  throw preconditionFailed(tags.every((tag) => OWN_TAG.test(tag)) ? undefined : FOREIGN_TAG);
+  const isForeign = tags.some((tag) => !OWN_TAG.test(tag));
+  throw preconditionFailed(isForeign ? FOREIGN_TAG : undefined);
 }
+
+/** Compares weakly, as If-None-Match requires. */
+function isMatch(ifNoneMatch: string | undefined, entityTag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (isAny(ifNoneMatch)) return true;
+  return tagsIn(ifNoneMatch).some((tag) => tag.replace(/^W\//, '') === entityTag);
+}
+
+const isAny = (header: string): boolean => header.trim() === '*';
+
+const tagsIn = (header: string): string[] =>
+  header
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '');
+
+const OWN_TAG = /^"[\w-]{22}"$/;
 
 const FOREIGN_TAG =
   'If-Match has an ETag that this service never makes, such as a weak one (W/"...") or one with -gzip. ' +
   'A proxy may have changed it.';
 
-const isAny = (sent: string): boolean => sent.trim() === '*';
-
 const preconditionFailed = (message?: string): HttpError =>
   new HttpError('precondition_failed', message);
-
-/** Compares weakly, as If-None-Match requires. */
-const isMatch = (ifNoneMatch: string | undefined, entityTag: string): boolean =>
-  ifNoneMatch !== undefined &&
-  (isAny(ifNoneMatch) ||
-    ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === entityTag));
-
-const OWN_TAG = /^"[\w-]{22}"$/;

@@ -33,6 +33,9 @@ export interface Endpoint {
 /** A request while it is handled. */
 export interface RequestContext {
   readonly request: HttpRequest;
+  /** The route of the path, and its endpoint for the method, if they exist. */
+  readonly route: Route | undefined;
+  readonly endpoint: Endpoint | undefined;
   /** The parameters of the path, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly timer: RequestTimer;
@@ -49,13 +52,9 @@ export interface RequestContext {
 }
 
 /** A route that answers GET and needs no key. */
-export const openRoute = (
-  path: string,
-  handle: Endpoint['handle'],
-  alwaysServed = false,
-): Route => ({
+export const openRoute = (path: string, endpoint: Endpoint): Route => ({
   path,
-  endpoints: new Map([['GET', { handle, alwaysServed }]]),
+  endpoints: new Map([['GET', endpoint]]),
   open: true,
 });
 
@@ -64,12 +63,12 @@ export const openRoute = (
  * without the route's own segments. If a host has rewritten the end of the path, the rewritten path counts.
  */
 export function mountOf({ path, originalPath = path }: HttpRequest, route: Route): string {
-  const whole = originalPath.startsWith('/') && originalPath.endsWith(path) ? originalPath : path;
-  let end = whole.length;
-  for (const character of route.path) if (character === '/') end = whole.lastIndexOf('/', end - 1);
-  if (end <= 0) return '';
+  const isRewritten = !originalPath.startsWith('/') || !originalPath.endsWith(path);
+  const segments = (isRewritten ? path : originalPath).split('/');
+  const own = route.path.split('/').length - 1;
+  const mount = segments.slice(0, -own).join('/');
   // Two slashes at the start would begin a host.
-  return encodedForLink(whole.slice(0, end).replace(/^\/+/, '/'));
+  return encodedForLink(mount.replace(/^\/+/, '/'));
 }
 
 /**
@@ -77,14 +76,15 @@ export function mountOf({ path, originalPath = path }: HttpRequest, route: Route
  * HEAD and OPTIONS follow from them.
  */
 export function allowedMethods(...routes: readonly Route[]): string {
-  const endpoints = routes.flatMap((route) => Array.from(route.endpoints));
-  const methods = endpoints.flatMap(([method, { removed }]) =>
-    removed === undefined ? [method] : [],
-  );
-  const all = [...new Set(methods)].flatMap((method) =>
-    method === 'GET' ? ['GET', 'HEAD'] : method,
-  );
-  return [...all, 'OPTIONS'].join(', ');
+  const methods = new Set<string>();
+  for (const { endpoints } of routes) {
+    for (const [method, { removed }] of endpoints) {
+      if (removed !== undefined) continue;
+      methods.add(method);
+      if (method === 'GET') methods.add('HEAD');
+    }
+  }
+  return [...methods, 'OPTIONS'].join(', ');
 }
 
 /** The route of a path, and the path's parameters. */
@@ -95,6 +95,8 @@ export interface FoundRoute {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
+const PET_ID = '{petId}';
+
 /**
  * Finds the route of a path. Compares exactly: case, slashes and percent-encoding count. The only parameter that a path
  * can have is `{petId}`, its last segment.
@@ -102,13 +104,19 @@ export interface FoundRoute {
 export function createRouteFinder(
   routes: readonly Route[],
 ): (path: string) => FoundRoute | undefined {
-  const byPath = new Map(routes.map((route) => [route.path, { route, parameters: {} }]));
+  const byPath = new Map<string, FoundRoute>();
+  const byFolder = new Map<string, Route>();
+  for (const route of routes) {
+    if (route.path.endsWith(PET_ID)) byFolder.set(route.path.slice(0, -PET_ID.length), route);
+    else byPath.set(route.path, { route, parameters: {} });
+  }
   return (path) => {
-    const segment = path.lastIndexOf('/') + 1;
-    const found = byPath.get(path) ?? byPath.get(`${path.slice(0, segment)}{petId}`);
-    if (!found?.route.path.endsWith('{petId}')) return found;
-    if (segment === path.length) return undefined;
-    return { route: found.route, parameters: { petId: decoded(path.slice(segment)) } };
+    const fixed = byPath.get(path);
+    if (fixed) return fixed;
+    const start = path.lastIndexOf('/') + 1;
+    const route = byFolder.get(path.slice(0, start));
+    const petId = path.slice(start);
+    return route && petId ? { route, parameters: { petId: decoded(petId) } } : undefined;
   };
 }
 
