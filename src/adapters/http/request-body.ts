@@ -1,6 +1,12 @@
 import { InvalidPetError, type Fault } from '../../domain/errors.js';
 import { NEW_PET_FIELDS, changeFaults, newPetFaults, type NewPet } from '../../domain/pet.js';
-import { JsonNumber, JsonSyntaxError, readJson, type JsonDocument } from '../../exact-json.js';
+import {
+  JsonNumber,
+  JsonSyntaxError,
+  readJson,
+  type JsonDocument,
+  type JsonValue,
+} from '../../exact-json.js';
 import { messageOf } from './error-codes.js';
 import { HttpError } from './error-responses.js';
 import type { HttpRequest } from './http-message.js';
@@ -11,61 +17,70 @@ import { NEW_PET, PET_CHANGE } from './schemas.js';
 export const ACCEPT_PATCH = { 'Accept-Patch': OPERATIONS.changePet.body.types.join(', ') };
 
 /**
- * Reads the text of a JSON body. Checks in this order: media type, presence (which wins), size, charset.
+ * Reads the text of a JSON body. Checks in this order: presence, media type, size, charset.
  * @throws {HttpError} `missing_body`, `unsupported_media_type`, `payload_too_large` or `malformed_json`
  */
 export async function readJsonText(request: HttpRequest, bodyLimit: number): Promise<string> {
   const unsupported = mediaTypeError(request);
-  // A chunked body announces no length, but Expect announces a body (RFC 9110, 10.1.1): refused before it is sent.
-  if (unsupported && request.header('expect') && request.header('transfer-encoding'))
-    throw unsupported;
-  // Nothing of a body of another type is read: an empty one is missing, any other unsupported.
-  const bytes = await request.readBody(unsupported ? 0 : bodyLimit).catch((error: unknown) => {
-    const isTooLarge = error instanceof HttpError && error.code === 'payload_too_large';
-    throw unsupported && isTooLarge ? unsupported : error;
-  });
+  if (unsupported) throw (await hasBody(request)) ? unsupported : new HttpError('missing_body');
+  const bytes = await request.readBody(bodyLimit);
   if (bytes.length === 0) throw new HttpError('missing_body');
   return decodeUtf8(bytes, request.header('content-type'));
 }
 
-const malformedJson = (message: string): HttpError => new HttpError('malformed_json', message);
+/** Whether the request has a body. Reads nothing of it but the first bytes of a chunked one. */
+async function hasBody(request: HttpRequest): Promise<boolean> {
+  // A chunked body announces no length, but Expect announces a body (RFC 9110, 10.1.1): refused before it is sent.
+  if (request.header('expect') && request.header('transfer-encoding')) return true;
+  try {
+    const bytes = await request.readBody(0);
+    return bytes.length > 0;
+  } catch (error) {
+    if (error instanceof HttpError && error.code === 'payload_too_large') return true;
+    throw error;
+  }
+}
 
 function mediaTypeError(request: HttpRequest): HttpError | undefined {
   const isPatch = request.method === 'PATCH';
-  const types: readonly string[] = OPERATIONS[isPatch ? 'changePet' : 'createPet'].body.types;
-  const headers = isPatch ? ACCEPT_PATCH : {};
+  const { body } = isPatch ? OPERATIONS.changePet : OPERATIONS.createPet;
+  const types: readonly string[] = body.types;
+  const unsupported = (headers: HttpError['headers'], message?: string): HttpError =>
+    new HttpError('unsupported_media_type', message, { ...(isPatch && ACCEPT_PATCH), ...headers });
+
   const [type] = request.header('content-type')?.split(';', 1) ?? [];
-  if (type !== undefined && !types.includes(type.trim().toLowerCase())) {
-    return new HttpError('unsupported_media_type', undefined, {
-      ...headers,
-      Accept: 'application/json',
-    });
-  }
+  if (type !== undefined && !types.includes(type.trim().toLowerCase()))
+    return unsupported({ Accept: 'application/json' });
   // Empty members of a list are ignored (RFC 9110, 5.6.1.2).
   if (/^(?:identity|[\s,])*$/i.test(request.header('content-encoding') ?? '')) return undefined;
-  const message = 'The body must not be compressed: omit the header Content-Encoding.';
-  return new HttpError('unsupported_media_type', message, {
-    ...headers,
-    'Accept-Encoding': 'identity',
-  });
+  return unsupported(
+    { 'Accept-Encoding': 'identity' },
+    'The body must not be compressed: omit the header Content-Encoding.',
+  );
 }
+
+const malformedJson = (message: string): HttpError => new HttpError('malformed_json', message);
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Strictly UTF-8. A byte order mark stays, for the parser to refuse (RFC 8259, 8.1). */
 function decodeUtf8(bytes: Uint8Array, contentType = ''): string {
-  // Quoted values may hold what looks like another parameter (RFC 9110, 5.6.6).
-  const parameters = contentType.matchAll(/;\s*([^\s=;]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^;]*)/g);
-  const [, , charset = 'utf-8'] =
-    [...parameters].find(([, name]) => name?.toLowerCase() === 'charset') ?? [];
-  if (!/^"?utf-?8"?$/i.test(charset.trim())) {
+  if (!/^"?utf-?8"?$/i.test(charsetOf(contentType)))
     throw malformedJson('The body must be JSON in UTF-8; its Content-Type says another charset.');
-  }
   try {
     return utf8.decode(bytes);
   } catch {
     throw malformedJson('The body must be JSON in UTF-8; it holds bytes that are not UTF-8.');
   }
+}
+
+/** The first charset that the media type names, as sent. Default: UTF-8. */
+function charsetOf(contentType: string): string {
+  // Quoted values may hold what looks like another parameter (RFC 9110, 5.6.6).
+  const parameters = contentType.matchAll(/;\s*([^\s=;]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^;]*)/g);
+  for (const [, name = '', value = ''] of parameters)
+    if (name.toLowerCase() === 'charset') return value.trim();
+  return 'utf-8';
 }
 
 /** How deep a body may be nested. A NewPet needs 1. */
@@ -90,30 +105,14 @@ export function readNewPet(text: string): NewPet {
  */
 export function readPetChange(text: string): Partial<NewPet> {
   const { fields, others, faults } = readFields(text);
-  const refused = others.slice(0, 10);
-  faults.push(
-    ...refused.map((name) => ({ field: printable(`/${name}`), message: 'cannot be changed' })),
-  );
+  for (const name of others.slice(0, 10))
+    faults.push({ field: printable(`/${name}`), message: 'cannot be changed' });
   if (faults.length === 0 && PET_CHANGE.Check(fields)) return fields;
   throw new InvalidPetError([...faults, ...changeFaults(fields)]);
 }
 
 /** The fields of an animal in a JSON object, the names of its other members, and its faults as JSON. */
 function readFields(text: string) {
-  const { members, faults } = readObject(text);
-  const fields: Record<string, unknown> = {};
-  for (const field of NEW_PET_FIELDS) {
-    if (!Object.hasOwn(members, field)) continue;
-    const sent = members[field];
-    // `7.0` and `7e2` are integers. Any other number stays, for the domain to refuse.
-    fields[field] = sent instanceof JsonNumber ? (sent.toInt64() ?? sent) : sent;
-  }
-  const others = Object.keys(members).filter((name) => !Object.hasOwn(fields, name));
-  return { fields, others, faults };
-}
-
-/** The members of a JSON object, and its faults as JSON. */
-function readObject(text: string): { members: Readonly<Record<string, unknown>>; faults: Fault[] } {
   const { value, duplicates, tooDeep } = parse(text);
   const faults = duplicates.map((name): Fault => ({
     field: printable(name),
@@ -121,16 +120,24 @@ function readObject(text: string): { members: Readonly<Record<string, unknown>>;
   }));
   if (tooDeep)
     faults.push({ field: '', message: `it must not be nested deeper than ${MAX_DEPTH}` });
-  if (
-    typeof value !== 'object' ||
-    value === null ||
-    Array.isArray(value) ||
-    value instanceof JsonNumber
-  ) {
+  if (!isObject(value))
     throw new InvalidPetError([...faults, { field: '', message: 'it must be a JSON object' }]);
+
+  const fields: Record<string, unknown> = {};
+  const others: string[] = [];
+  for (const [name, member] of Object.entries(value)) {
+    if (!NEW_PET_FIELDS.some((field) => field === name)) others.push(name);
+    // `7.0` and `7e2` are integers. Any other number stays, for the domain to refuse.
+    else fields[name] = member instanceof JsonNumber ? (member.toInt64() ?? member) : member;
   }
-  return { members: value, faults };
+  return { fields, others, faults };
 }
+
+const isObject = (value: JsonValue): value is Record<string, JsonValue> =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof JsonNumber);
 
 function parse(text: string): JsonDocument {
   try {
