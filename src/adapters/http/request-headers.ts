@@ -34,30 +34,39 @@ export class InvalidKeyError extends HttpError {
 export async function authenticate(
   authenticator: Authenticator,
   request: HttpRequest,
-  call: CallOptions,
+  options: CallOptions,
 ): Promise<Principal> {
-  const authorization = request.header('authorization') ?? '';
-  // A comma before another scheme, or before nothing: the header was repeated, and either key could be meant.
-  if (/, *(?:[\w-]+ |[\w-]*$)/.test(authorization)) {
-    throw new InvalidKeyError(
-      'malformed',
-      /\bbearer /i.test(authorization) ? INVALID_TOKEN : REALM,
-    );
+  const credential = credentialOf(request.header('authorization') ?? '');
+  const authentication = await authenticator.authenticate(credential, options);
+  if (authentication.ok) return authentication.principal;
+  const message = /^bearer(?: |$)/i.test(credential) ? TWICE_BEARER : undefined;
+  throw new InvalidKeyError(authentication.reason, INVALID_TOKEN, message);
+}
+
+/**
+ * Reads the key of the header Authorization. Headers that were sent twice come joined by `, `.
+ *
+ * | header                                  | result                                             |
+ * | --------------------------------------- | -------------------------------------------------- |
+ * | `Bearer A`, `bearer  A`                 | `A`                                                |
+ * | `Bearer A, Bearer B`, `Basic A, Bearer` | `invalid_api_key`: either could be meant           |
+ * | `Basic A, Basic B`, `, `                | `invalid_api_key`, without calling a token invalid |
+ * | any other, or none                      | `missing_api_key`                                  |
+ */
+function credentialOf(authorization: string): string {
+  const isRepeated = /, *(?:[\w-]+ |[\w-]*$)/.test(authorization);
+  if (isRepeated) {
+    const challenge = /\bbearer /i.test(authorization) ? INVALID_TOKEN : REALM;
+    throw new InvalidKeyError('malformed', challenge);
   }
-  const [scheme] = /^bearer +/i.exec(authorization) ?? [''];
-  // Nothing is trimmed from its end: JavaScript's white space includes characters that no key may have.
-  const credential = authorization.slice(scheme.length);
-  if (scheme === '' || credential === '') {
+  // The end is not trimmed: JavaScript's white space includes characters that no key may have.
+  const credential = /^bearer +([^ ].*)$/is.exec(authorization)?.[1];
+  if (credential === undefined) {
     throw new HttpError('missing_api_key', ERRORS.missing_api_key.message, {
       'WWW-Authenticate': REALM,
     });
   }
-  const authentication = await authenticator.authenticate(credential, call);
-  if (!authentication.ok) {
-    const hint = /^bearer(?: |$)/i.test(credential) ? TWICE_BEARER : undefined;
-    throw new InvalidKeyError(authentication.reason, INVALID_TOKEN, hint);
-  }
-  return authentication.principal;
+  return credential;
 }
 
 /** @throws {HttpError} `insufficient_scope`, naming the scope that the key lacks */
