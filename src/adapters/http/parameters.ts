@@ -11,7 +11,7 @@ import { PET_RULES } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 import { encodedForLink } from './http-message.js';
 import { OPERATIONS } from './operations.js';
-import { CHANGE_QUERY, LIST_QUERY } from './schemas.js';
+import { CHANGE_QUERY, LIST_QUERY, ListQuery } from './schemas.js';
 
 /**
  * Reads the query of listPets. Unknown parameters are ignored.
@@ -64,7 +64,8 @@ function repeatedIn(sent: URLSearchParams, names: readonly string[]): Fault[] {
   const message = 'must be given once, without brackets';
   return names.flatMap((field) => {
     const given = keys.filter((key) => key === field || key.startsWith(`${field}[`));
-    return given.length === 0 || given.join() === field ? [] : { field, message };
+    const isOnce = given.length === 1 && given[0] === field;
+    return given.length === 0 || isOnce ? [] : { field, message };
   });
 }
 
@@ -83,15 +84,10 @@ const decimal = (text: string): number =>
   /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : Number.NaN;
 
 /** The name of a parameter. Only one with percent-encoding needs decoding. */
-const nameOf = (pair: string): string | undefined =>
-  pair.includes('%') ? new URLSearchParams(`?${pair}`).keys().next().value : pair.split('=', 1)[0];
-
-/** The parameters of listPets that are in the query. */
-const OWN_NAMES = new Set<string | undefined>(
-  Object.entries(OPERATIONS.listPets.parameters)
-    .filter(([, parameter]) => parameter.in === 'query')
-    .map(([name]) => name),
-);
+function nameOf(pair: string): string | undefined {
+  const [encoded] = pair.split('=', 1);
+  return encoded?.includes('%') ? new URLSearchParams(`?${encoded}`).keys().next().value : encoded;
+}
 
 /** The longest query of a Link, in characters. Proxies bound the headers of a response, often to 4 KiB in all. */
 const MAX_LINK_QUERY = 2000;
@@ -102,10 +98,13 @@ const MAX_LINK_QUERY = 2000;
  */
 export function nextLink(linkBase: string, query: string, after: bigint): string {
   const others = query.split('&').filter((pair) => pair !== '' && nameOf(pair) !== 'after');
-  const linkOf = (pairs: readonly string[]): string =>
-    encodedForLink([...pairs, `after=${after}`].join('&'));
-  let parameters = linkOf(others);
-  if (parameters.length > MAX_LINK_QUERY)
-    parameters = linkOf(others.filter((pair) => OWN_NAMES.has(nameOf(pair))));
-  return `<${linkBase}${OPERATIONS.listPets.path}?${parameters}>; rel="next"`;
+  let nextQuery = queryOf(others, after);
+  if (nextQuery.length > MAX_LINK_QUERY) {
+    const known = others.filter((pair) => Object.hasOwn(ListQuery.properties, nameOf(pair) ?? ''));
+    nextQuery = queryOf(known, after);
+  }
+  return `<${linkBase}${OPERATIONS.listPets.path}?${nextQuery}>; rel="next"`;
 }
+
+const queryOf = (pairs: readonly string[], after: bigint): string =>
+  encodedForLink([...pairs, `after=${after}`].join('&'));
