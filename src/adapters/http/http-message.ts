@@ -71,15 +71,18 @@ export function splitRequestTarget(
   target: string,
   method?: string,
 ): Pick<HttpRequest, 'path' | 'query'> {
-  const origin = target.startsWith('/')
-    ? target
-    : target
-        .replace(/^https?:\/\/[^/?]+$/i, method === 'OPTIONS' ? '*' : '/')
-        .replace(/^https?:\/\/[^/?]+\/?/i, '/')
-        .replace(/^([a-z][\w+.-]*:\/\/)?[^/?]*@/i, '$1');
+  const origin = target.startsWith('/') ? target : originForm(target, method);
   const mark = origin.indexOf('?');
   if (mark === -1) return { path: origin, query: '' };
   return { path: origin.slice(0, mark), query: origin.slice(mark + 1) };
+}
+
+function originForm(target: string, method: string | undefined): string {
+  const authority = /^https?:\/\/[^/?]+/i.exec(target)?.[0];
+  if (authority === undefined) return target.replace(/^([a-z][\w+.-]*:\/\/)?[^/?]*@/i, '$1');
+  const rest = target.slice(authority.length);
+  if (rest === '' && method === 'OPTIONS') return '*';
+  return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
 /** Encodes the characters that could end a link. It keeps the rest as sent: decoding cannot always be undone. */
