@@ -10,11 +10,10 @@ const tagOf = (digest: string): string => `"${digest.slice(0, 22)}"`;
 // For texts this short, Web Crypto takes twenty times as long as Node's own hash.
 const { hash } = globalThis['process']?.getBuiltinModule?.('node:crypto') ?? {};
 
-const sha256: (text: string) => string | Promise<string> = hash
-  ? (text) => hash('sha256', text, 'base64url')
-  : async (text) => {
-      const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-      return btoa(String.fromCharCode(...new Uint8Array(digest)))
-        .replaceAll('+', '-')
-        .replaceAll('/', '_');
-    };
+const sha256 = hash ? (text: string) => hash('sha256', text, 'base64url') : webSha256;
+
+async function webSha256(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  const base64 = btoa(String.fromCharCode(...new Uint8Array(digest)));
+  return base64.replaceAll('+', '-').replaceAll('/', '_');
+}
