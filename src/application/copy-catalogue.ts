@@ -2,7 +2,7 @@ import { isSamePet, type Pet } from '../domain/pet.js';
 import type { CallOptions } from './animal-store.js';
 import { petPages } from './pet-pages.js';
 import type { ApiKeyRecord } from './ports/api-key-repository.js';
-import type { CatalogueTransfer, PetClaim } from './ports/catalogue-transfer.js';
+import type { PetClaim } from './ports/catalogue-transfer.js';
 import { systemClock, timeOf, type Clock } from './ports/clock.js';
 import type { Store } from './ports/store.js';
 
@@ -51,53 +51,31 @@ const BATCH = 1000;
  * marked as unfinished.
  * @throws {CopyError} Also rejects with what the stores reject with, or with the signal's reason.
  */
-export async function copyCatalogue(options: CopyOptions): Promise<CopiedCatalogue> {
-  const { source, target, clock = systemClock, onProgress = () => {}, signal } = options;
-  const [from, to] = [copyable(source), copyable(target)];
-  const call = { signal };
-  if (await from.transfer.isUnfinished(call))
-    throw new CopyError('The source is itself a copy that has not finished. Nothing was written.');
-  const held = await to.transfer.survey(call);
-  // Without an id that was assigned there was no animal, and so no claim.
-  if (held.pets > 0 || held.lastId > 0n || (await to.apiKeys.list(call)).length > 0) {
-    const why = 'The target is not empty, or has assigned ids before';
-    throw new CopyError(`${why}: choose a new one. Nothing was written.`, true);
-  }
-  await to.transfer.markUnfinished(true, call);
-
-  // Reserved first: whatever ends the copy, the target never assigns an id that the source has used.
-  const { lastId } = await from.transfer.survey(call);
-  await to.transfer.reserveIds(lastId, call);
-  let done = 0;
-  for await (const batch of petPages(from.pets, BATCH, call)) {
-    await to.transfer.writePets(batch, call);
-    onProgress((done += batch.length));
-  }
-  let claims = 0;
-  for await (const batch of claimsOf(from.transfer, timeOf(clock), call)) {
-    await to.transfer.writeClaims(batch, call);
-    claims += batch.length;
-  }
-  const apiKeys = await from.apiKeys.list(call);
-  for (const apiKey of apiKeys) await to.apiKeys.add(apiKey, call);
-
-  let compared = 0;
-  const copies = petPages(to.pets, BATCH, call);
-  for await (const batch of petPages(from.pets, BATCH, call)) {
-    requireSamePets(batch, (await copies.next()).value ?? []);
-    onProgress(done + (compared += batch.length));
-  }
-  requireSamePets([], (await copies.next()).value ?? []);
-  if (!areSameKeys(await from.apiKeys.list(call), await to.apiKeys.list(call)))
-    throw differs('API keys');
-  // Counted, not compared: their order is each store's own. Both as of now: MongoDB deletes those that expired since.
-  const now = timeOf(clock);
-  const countOf = ({ transfer }: { readonly transfer: CatalogueTransfer }) =>
-    lengthOf(claimsOf(transfer, now, call));
-  if ((await countOf(from)) !== (await countOf(to))) throw differs('number of idempotency keys');
-  await to.transfer.markUnfinished(false, call);
-  return { pets: done, claims, apiKeys: apiKeys.length, lastId };
+export async function copyCatalogue({
+  source,
+  target,
+  clock = systemClock,
+  onProgress = () => {},
+  signal,
+}: CopyOptions): Promise<CopiedCatalogue> {
+  const copy: Copy = { from: copyable(source), to: copyable(target), clock, options: { signal } };
+  await requireCopyable(copy);
+  await copy.to.transfer.markUnfinished(true, copy.options);
+  const copied = await copyAll(copy, onProgress);
+  await compareAll(copy, (compared) => onProgress(copied.pets + compared));
+  await copy.to.transfer.markUnfinished(false, copy.options);
+  return copied;
 }
+
+/** What every step of a copy needs. */
+interface Copy {
+  readonly from: CopyableStore;
+  readonly to: CopyableStore;
+  readonly clock: Clock;
+  readonly options: CallOptions;
+}
+
+type CopyableStore = ReturnType<typeof copyable>;
 
 function copyable({ pets, apiKeys, transfer }: Store) {
   if (apiKeys && transfer) return { pets, apiKeys, transfer };
@@ -107,14 +85,71 @@ function copyable({ pets, apiKeys, transfer }: Store) {
   );
 }
 
+async function requireCopyable({ from, to, options }: Copy): Promise<void> {
+  if (await from.transfer.isUnfinished(options))
+    throw new CopyError('The source is itself a copy that has not finished. Nothing was written.');
+  // Without an id that was assigned there was no animal, and so no claim.
+  const { pets, lastId } = await to.transfer.survey(options);
+  const apiKeys = await to.apiKeys.list(options);
+  if (pets === 0 && lastId === 0n && apiKeys.length === 0) return;
+  const why = 'The target is not empty, or has assigned ids before';
+  throw new CopyError(`${why}: choose a new one. Nothing was written.`, true);
+}
+
+async function copyAll(
+  { from, to, clock, options }: Copy,
+  onProgress: (copied: number) => void,
+): Promise<CopiedCatalogue> {
+  // Reserved first: whatever ends the copy, the target never assigns an id that the source has used.
+  const { lastId } = await from.transfer.survey(options);
+  await to.transfer.reserveIds(lastId, options);
+  let pets = 0;
+  for await (const batch of petPages(from.pets, BATCH, options)) {
+    await to.transfer.writePets(batch, options);
+    pets += batch.length;
+    onProgress(pets);
+  }
+  let claims = 0;
+  for await (const batch of claimsOf(from, timeOf(clock), options)) {
+    await to.transfer.writeClaims(batch, options);
+    claims += batch.length;
+  }
+  const apiKeys = await from.apiKeys.list(options);
+  for (const apiKey of apiKeys) await to.apiKeys.add(apiKey, options);
+  return { pets, claims, apiKeys: apiKeys.length, lastId };
+}
+
+/** @throws {CopyError} the stores differ. */
+async function compareAll(
+  { from, to, clock, options }: Copy,
+  onProgress: (compared: number) => void,
+): Promise<void> {
+  const copies = petPages(to.pets, BATCH, options);
+  const nextCopies = async () => (await copies.next()).value ?? [];
+  let compared = 0;
+  for await (const batch of petPages(from.pets, BATCH, options)) {
+    requireSamePets(batch, await nextCopies());
+    compared += batch.length;
+    onProgress(compared);
+  }
+  requireSamePets([], await nextCopies());
+  if (!areSameKeys(await from.apiKeys.list(options), await to.apiKeys.list(options)))
+    throw differs('API keys');
+  // Counted, not compared: their order is each store's own. Both as of now: MongoDB deletes those that expired since.
+  const now = timeOf(clock);
+  const claims = await lengthOf(claimsOf(from, now, options));
+  const copiedClaims = await lengthOf(claimsOf(to, now, options));
+  if (claims !== copiedClaims) throw differs('number of idempotency keys');
+}
+
 /** Every claim that is live, in batches. */
 async function* claimsOf(
-  transfer: CatalogueTransfer,
+  { transfer }: CopyableStore,
   now: number,
-  call: CallOptions,
+  options: CallOptions,
 ): AsyncGenerator<readonly PetClaim[]> {
   for (let after: PetClaim | undefined; ;) {
-    const batch = await transfer.readClaims({ after, limit: BATCH, now }, call);
+    const batch = await transfer.readClaims({ after, limit: BATCH, now }, options);
     if (batch.some(({ scope, key }) => scope === after?.scope && key === after.key))
       throw new TypeError('The claims after a claim include it: reading them makes no progress.');
     if (batch.length === 0) return;
@@ -131,7 +166,8 @@ async function lengthOf(all: AsyncIterable<readonly unknown[]>): Promise<number>
 
 function requireSamePets(pets: readonly Pet[], copies: readonly Pet[]): void {
   for (let index = 0; index < Math.max(pets.length, copies.length); index += 1) {
-    const [pet, copy] = [pets[index], copies[index]];
+    const pet = pets[index];
+    const copy = copies[index];
     if (!pet || !copy || !isSamePet(pet, copy)) throw differs(`animal ${(pet ?? copy)?.id}`);
   }
 }

@@ -3,8 +3,8 @@ import type { CallOptions } from './animal-store.js';
 import type { PetRepository } from './ports/pet-repository.js';
 
 /**
- * Checks that a page begins after the id that it was asked to.
- * @throws {TypeError} it does not: whoever follows such pages never comes to an end
+ * Checks that a page begins after the id `after`.
+ * @throws {TypeError} it does not, so that following the pages would never end
  */
 export function requireProgress(page: readonly Pet[], after: bigint | undefined): void {
   const [first] = page;
@@ -16,10 +16,10 @@ export function requireProgress(page: readonly Pet[], after: bigint | undefined)
 export async function* petPages(
   pets: PetRepository,
   limit: number,
-  call: CallOptions,
+  options: CallOptions,
 ): AsyncGenerator<readonly Pet[]> {
   for (let after: bigint | undefined; ;) {
-    const page = await pets.list({ after, limit }, call);
+    const page = await pets.list({ after, limit }, options);
     requireProgress(page, after);
     if (page.length === 0) return;
     yield page;

@@ -1,19 +1,24 @@
 import type { PetStatus } from './pet-status.js';
 
-/** Every code that an error of the domain or of its ports can have. Codes are public: changing one is a breaking change. */
-export const ANIMAL_STORE_ERROR_CODES = [
-  'invalid_pet',
-  'invalid_parameter',
-  'pet_not_found',
-  'idempotency_conflict',
-  'idempotency_key_reused',
-  'status_conflict',
-  'precondition_failed',
-  'service_unavailable',
-] as const;
+/** The class of each error code. A literal, because minifiers rename classes. */
+const ERROR_NAMES = {
+  invalid_pet: 'InvalidPetError',
+  invalid_parameter: 'InvalidParameterError',
+  pet_not_found: 'PetNotFoundError',
+  idempotency_conflict: 'IdempotencyConflictError',
+  idempotency_key_reused: 'IdempotencyKeyReusedError',
+  status_conflict: 'StatusConflictError',
+  precondition_failed: 'PreconditionFailedError',
+  service_unavailable: 'UnavailableError',
+} as const;
 
-/** What went wrong, for programs: stable, one for each class of error. */
-export type AnimalStoreErrorCode = AnyAnimalStoreError['code'];
+/** What went wrong, for programs: stable, one for each class of error. Codes are public: changing one breaks programs. */
+export type AnimalStoreErrorCode = keyof typeof ERROR_NAMES;
+
+/** Every code that an error of the domain or of its ports can have. */
+export const ANIMAL_STORE_ERROR_CODES = Object.keys(
+  ERROR_NAMES,
+) as ReadonlyArray<AnimalStoreErrorCode>;
 
 /** What is wrong with one field of an animal, or with one parameter. */
 export interface Fault {
@@ -39,11 +44,19 @@ const sentence = (faults: readonly Fault[]): string =>
   faults.map(({ field, message }) => (field === '' ? message : `${field} ${message}`)).join('; ');
 
 /** Base of every error to expect from the animal store. Any other, except an abort's reason, is a fault of the program. */
-export abstract class AnimalStoreError extends Error {
+export abstract class AnimalStoreError<
+  Code extends AnimalStoreErrorCode = AnimalStoreErrorCode,
+> extends Error {
   /** The name of the class, also where code is minified. */
-  declare readonly name: string;
+  override readonly name: string;
   /** What went wrong. A `switch` on it narrows `AnyAnimalStoreError` to the class. */
-  abstract readonly code: string;
+  readonly code: Code;
+
+  protected constructor(code: Code, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = ERROR_NAMES[code];
+    this.code = code;
+  }
 
   /** For JSON: name, code, message and details. Not the cause or the stack, which may reveal internals. */
   toJSON(): object {
@@ -52,53 +65,54 @@ export abstract class AnimalStoreError extends Error {
 }
 
 /** The animal breaks a rule. Nothing was stored. */
-export class InvalidPetError extends AnimalStoreError {
-  override readonly name = 'InvalidPetError';
-  readonly code = 'invalid_pet';
-  /** Every fault: one or more. None if the error came over HTTP, where the message names them. */
+export class InvalidPetError extends AnimalStoreError<'invalid_pet'> {
+  /** Every fault. Empty if whoever reported the error gave only the message, which names them. */
   readonly faults: readonly Fault[];
 
   constructor(faults: readonly Fault[], options?: ErrorOptions & { message?: string }) {
-    super(options?.message ?? `The animal is not valid: ${sentence(faults)}.`, options);
+    super(
+      'invalid_pet',
+      options?.message ?? `The animal is not valid: ${sentence(faults)}.`,
+      options,
+    );
     this.faults = faults;
   }
 }
 
 /** A parameter of a call is not valid. */
-export class InvalidParameterError extends AnimalStoreError {
-  override readonly name = 'InvalidParameterError';
-  readonly code = 'invalid_parameter';
-  /** Every fault: one or more. None if the error came over HTTP, where the message names them. */
+export class InvalidParameterError extends AnimalStoreError<'invalid_parameter'> {
+  /** Every fault. Empty if whoever reported the error gave only the message, which names them. */
   readonly faults: readonly Fault[];
 
   constructor(faults: readonly Fault[], options?: ErrorOptions & { message?: string }) {
-    super(options?.message ?? `The call is not valid: ${sentence(faults)}.`, options);
+    super(
+      'invalid_parameter',
+      options?.message ?? `The call is not valid: ${sentence(faults)}.`,
+      options,
+    );
     this.faults = faults;
   }
 }
 
 /** No animal has this identifier. */
-export class PetNotFoundError extends AnimalStoreError {
-  override readonly name = 'PetNotFoundError';
-  readonly code = 'pet_not_found';
+export class PetNotFoundError extends AnimalStoreError<'pet_not_found'> {
   /** The requested id, as text. */
   readonly petId: string;
 
   constructor(petId: bigint | string, options?: ErrorOptions) {
-    super('No animal has this identifier.', options);
+    super('pet_not_found', 'No animal has this identifier.', options);
     this.petId = String(petId);
   }
 }
 
 /** An earlier create with the same idempotency key is still in progress: retry after `retryAfter` seconds. */
-export class IdempotencyConflictError extends AnimalStoreError {
-  override readonly name = 'IdempotencyConflictError';
-  readonly code = 'idempotency_conflict';
+export class IdempotencyConflictError extends AnimalStoreError<'idempotency_conflict'> {
   /** Seconds after which to retry. Default: 1. */
   readonly retryAfter: number;
 
   constructor(options?: ErrorOptions & { retryAfter?: number | undefined }) {
     super(
+      'idempotency_conflict',
       'An earlier request with the same idempotency key is not decided yet: repeat it shortly.',
       options,
     );
@@ -107,12 +121,10 @@ export class IdempotencyConflictError extends AnimalStoreError {
 }
 
 /** The idempotency key was used before, for another animal. Nothing was stored. */
-export class IdempotencyKeyReusedError extends AnimalStoreError {
-  override readonly name = 'IdempotencyKeyReusedError';
-  readonly code = 'idempotency_key_reused';
-
+export class IdempotencyKeyReusedError extends AnimalStoreError<'idempotency_key_reused'> {
   constructor(options?: ErrorOptions) {
     super(
+      'idempotency_key_reused',
       'The idempotency key was used before, for another animal: use a new one for each animal.',
       options,
     );
@@ -120,25 +132,28 @@ export class IdempotencyKeyReusedError extends AnimalStoreError {
 }
 
 /** The animal does not have the status that the call requires. Nothing was changed. */
-export class StatusConflictError extends AnimalStoreError {
-  override readonly name = 'StatusConflictError';
-  readonly code = 'status_conflict';
-  /** The animal's status; `undefined` if the error came over HTTP, whose message names it. */
+export class StatusConflictError extends AnimalStoreError<'status_conflict'> {
+  /** The animal's status; `undefined` if whoever reported the error did not give it. */
   readonly status: PetStatus | undefined;
 
   constructor(status: PetStatus | undefined, options?: ErrorOptions) {
-    super(`The animal is ${status ?? 'in another status'}, so nothing was changed.`, options);
+    super(
+      'status_conflict',
+      `The animal is ${status ?? 'in another status'}, so nothing was changed.`,
+      options,
+    );
     this.status = status;
   }
 }
 
 /** The animal has changed since the caller read it. Nothing was changed. */
-export class PreconditionFailedError extends AnimalStoreError {
-  override readonly name = 'PreconditionFailedError';
-  readonly code = 'precondition_failed';
-
+export class PreconditionFailedError extends AnimalStoreError<'precondition_failed'> {
   constructor(options?: ErrorOptions) {
-    super('The animal has changed since it was read: read it again. Nothing was changed.', options);
+    super(
+      'precondition_failed',
+      'The animal has changed since it was read: read it again. Nothing was changed.',
+      options,
+    );
   }
 }
 
@@ -146,9 +161,7 @@ export class PreconditionFailedError extends AnimalStoreError {
  * A store or service cannot be reached or cannot do its work now. A write may or may not have happened. Retry after
  * `retryAfter` seconds. The cause is for logs only: it may reveal internals.
  */
-export class UnavailableError extends AnimalStoreError {
-  override readonly name = 'UnavailableError';
-  readonly code = 'service_unavailable';
+export class UnavailableError extends AnimalStoreError<'service_unavailable'> {
   /** Seconds after which to retry. Default: 1. */
   readonly retryAfter: number;
 
@@ -160,7 +173,11 @@ export class UnavailableError extends AnimalStoreError {
     doing: string,
     options?: ErrorOptions & { message?: string; retryAfter?: number | undefined },
   ) {
-    super(options?.message ?? `The store is not available (${doing}).`, options);
+    super(
+      'service_unavailable',
+      options?.message ?? `The store is not available (${doing}).`,
+      options,
+    );
     this.retryAfter = options?.retryAfter ?? 1;
   }
 }
@@ -176,9 +193,12 @@ export type AnyAnimalStoreError =
   | PreconditionFailedError
   | UnavailableError;
 
-/** Whether `value` is an error, not by its class: test runners give the code in `vm` an `Error` of its own. */
-export const isError = (value: unknown): value is Error =>
-  typeof Object(value).name === 'string' && typeof Object(value).message === 'string';
+/** Whether `value` is an error. Its class does not tell: test runners give the code in `vm` an `Error` of its own. */
+export function isError(value: unknown): value is Error {
+  if (typeof value !== 'object' || value === null) return false;
+  const { name, message } = value as Partial<Error>;
+  return typeof name === 'string' && typeof message === 'string';
+}
 
 /** Whether `value` is an error of the animal store, by its code: it may come from another copy of this package. */
 export const isAnimalStoreError = (value: unknown): value is AnyAnimalStoreError =>

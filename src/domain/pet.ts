@@ -1,6 +1,7 @@
 import { InvalidPetError, type Fault } from './errors.js';
 import { INT64_MAX, INT64_MIN, toInt64 } from './int64.js';
 import { DEFAULT_STATUS, PET_STATUSES, isPetStatus, type PetStatus } from './pet-status.js';
+import { isBlank, isLongerThan, storedTextFault } from './text.js';
 
 /** The greatest id that an animal can bring from elsewhere. It leaves 2^32 ids for new animals. */
 export const MAX_GIVEN_ID = INT64_MAX - 2n ** 32n;
@@ -39,70 +40,67 @@ export type PetChange = Partial<UnsavedPet>;
 /** What `satisfies` this names each field, also optional ones. So the compiler names each place that lacks a new one. */
 type EveryField = Readonly<Record<keyof UnsavedPet, unknown>>;
 
-const BLANK = /^\p{White_Space}*$/u;
-
 /** The length of the longest name that can be given to a new animal, in Unicode code points. */
 export const MAX_NAME_LENGTH = 1000;
 
+/** Fields as they were given, unchecked. */
+type GivenFields = { readonly [Field in keyof NewPet]?: unknown };
+
+/** For each field, the rule that a value breaks, as the end of a sentence that begins with the field's name. */
+type PetRules = Readonly<Record<keyof UnsavedPet, (value: unknown) => string | undefined>>;
+
 /**
- * For each field that a caller gives, the rule that a value breaks, as the end of a sentence that begins with the name.
- * Each must refuse the empty text: CSV cannot tell it from none. Append a new field: fingerprints depend on the order.
+ * The rules for every animal. Each must refuse the empty text, which can therefore stand for an omitted field.
+ * Append a new field: stores depend on their order.
  */
 export const PET_RULES = {
   name: (name) => {
     if (typeof name !== 'string') return 'must be a string';
-    if (BLANK.test(name)) return 'must not be blank';
-    // Stores cut text at U+0000 and replace lone surrogates.
-    if (name.includes('\0')) return 'must not contain U+0000';
-    if (!name.isWellFormed()) return 'must not contain lone surrogates';
-    return undefined;
+    if (isBlank(name)) return 'must not be blank';
+    return storedTextFault(name);
   },
   categoryId: (categoryId) => {
     if (toInt64(categoryId) !== undefined) return undefined;
-    // Only from programs: over HTTP and from files integers are bigints.
+    // Only programs give numbers: in data from outside, integers are bigints.
     if (Number.isInteger(categoryId)) return 'must be a bigint, or a number that is a safe integer';
     return `must be an integer from ${INT64_MIN} to ${INT64_MAX}`;
   },
   status: (status) =>
     isPetStatus(status) ? undefined : `must be one of ${PET_STATUSES.join(', ')}`,
-} as const satisfies Readonly<Record<keyof UnsavedPet, (value: unknown) => string | undefined>>;
+} as const satisfies PetRules;
+
+/** The rules for new values: stores of older versions may hold longer names. */
+const NEW_PET_RULES: PetRules = {
+  ...PET_RULES,
+  name: (name) =>
+    typeof name === 'string' && isLongerThan(MAX_NAME_LENGTH, name)
+      ? `must not be longer than ${MAX_NAME_LENGTH} characters`
+      : PET_RULES.name(name),
+};
 
 /** The names of the fields that a caller gives. */
 export const NEW_PET_FIELDS = Object.keys(PET_RULES) as ReadonlyArray<keyof UnsavedPet>;
 
 /** Every rule that an object breaks as a new animal, in the order of the fields. Other fields are ignored. */
-export function newPetFaults(pet: { readonly [Field in keyof NewPet]?: unknown }): Fault[] {
-  const { name, status = DEFAULT_STATUS } = pet;
-  return [...lengthFaults(name), ...petFaults({ ...pet, status })];
+export function newPetFaults(pet: GivenFields): Fault[] {
+  const { status = DEFAULT_STATUS } = pet;
+  return brokenRules(NEW_PET_RULES, { ...pet, status });
 }
 
 /** Every rule that an object breaks as a change of an animal, in the order of the fields. Other fields are ignored. */
-export function changeFaults(change: { readonly [Field in keyof NewPet]?: unknown }): Fault[] {
+export function changeFaults(change: GivenFields): Fault[] {
   const given = NEW_PET_FIELDS.filter((field) => change[field] !== undefined);
-  if (given.length === 0)
-    return [{ field: '', message: `it must have at least one of ${NEW_PET_FIELDS.join(', ')}` }];
-  return [
-    ...lengthFaults(change.name),
-    ...given.flatMap((field) => fieldFaults(field, change[field])),
-  ];
+  if (given.length > 0) return brokenRules(NEW_PET_RULES, change, given);
+  return [{ field: '', message: `it must have at least one of ${NEW_PET_FIELDS.join(', ')}` }];
 }
 
-function lengthFaults(name: unknown): Fault[] {
-  // Of a long text no more is counted than necessary.
-  const counted = typeof name === 'string' ? name.slice(0, 2 * MAX_NAME_LENGTH + 1) : '';
-  if (counted.length <= MAX_NAME_LENGTH || Array.from(counted).length <= MAX_NAME_LENGTH) return [];
-  return [{ field: 'name', message: `must not be longer than ${MAX_NAME_LENGTH} characters` }];
-}
-
-/** Every rule that an animal breaks, new or stored: stores of older versions may hold longer names. */
-function petFaults(pet: { readonly [Field in keyof NewPet]?: unknown }): Fault[] {
-  return NEW_PET_FIELDS.flatMap((field) => fieldFaults(field, pet[field]));
-}
-
-function fieldFaults(field: keyof UnsavedPet, value: unknown): Fault[] {
-  const message = PET_RULES[field](value);
-  if (message === undefined) return [];
-  return [{ field, message: value === undefined ? 'is required' : message }];
+function brokenRules(rules: PetRules, given: GivenFields, fields = NEW_PET_FIELDS): Fault[] {
+  return fields.flatMap((field) => {
+    const value = given[field];
+    const message = rules[field](value);
+    if (message === undefined) return [];
+    return [{ field, message: value === undefined ? 'is required' : message }];
+  });
 }
 
 /**
@@ -110,7 +108,10 @@ function fieldFaults(field: keyof UnsavedPet, value: unknown): Fault[] {
  * @throws {InvalidPetError} naming every fault. Types are checked too, for callers without a compiler.
  */
 export function unsavedPet(pet: NewPet): UnsavedPet {
-  return checkedPet(pet, newPetFaults);
+  const { name, categoryId, status = DEFAULT_STATUS } = givenFields(pet);
+  const fields = { name, categoryId, status } satisfies EveryField;
+  requireNone(newPetFaults(fields));
+  return Object.freeze(fields) as UnsavedPet;
 }
 
 /**
@@ -118,38 +119,22 @@ export function unsavedPet(pet: NewPet): UnsavedPet {
  * @throws {InvalidPetError} naming every fault. Types are checked too, for callers without a compiler.
  */
 export function petChange(change: Partial<NewPet>): PetChange {
-  const { name, categoryId, status } = checkedFields(change, changeFaults);
-  const fields = {
-    name,
-    categoryId: categoryId === undefined ? undefined : BigInt(categoryId),
-    status,
-  } satisfies EveryField;
-  return Object.freeze(withoutUndefined(fields));
-}
-
-function withoutUndefined<Fields extends object>(fields: Fields) {
-  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given) as { [Field in keyof Fields]?: NonNullable<Fields[Field]> };
-}
-
-function checkedPet(pet: NewPet, faultsOf: typeof petFaults): UnsavedPet {
-  const { name, categoryId, status = DEFAULT_STATUS } = checkedFields(pet, faultsOf);
-  const fields = { name, categoryId: BigInt(categoryId), status } satisfies EveryField;
+  const given = Object.entries(givenFields(change)).filter(([, value]) => value !== undefined);
+  const fields = Object.fromEntries(given);
+  requireNone(changeFaults(fields));
   return Object.freeze(fields);
 }
 
-function checkedFields<Fields extends Partial<NewPet>>(
-  given: Fields,
-  faultsOf: typeof petFaults,
-): Pick<Fields, keyof NewPet> {
+/** Reads each field once: a getter could return something else after the check. Safe integers become bigints. */
+function givenFields(given: GivenFields): GivenFields {
   if (Object(given) !== given)
     throw new InvalidPetError([{ field: '', message: 'it must be an object' }]);
-  // Each field is read once: a getter could return something else after the check.
   const { name, categoryId, status } = given;
-  const fields = { name, categoryId, status } satisfies EveryField;
-  const faults = faultsOf(fields);
+  return { name, categoryId: toInt64(categoryId) ?? categoryId, status } satisfies EveryField;
+}
+
+function requireNone(faults: readonly Fault[]): void {
   if (faults.length > 0) throw new InvalidPetError(faults);
-  return fields as Pick<Fields, keyof NewPet>;
 }
 
 /** The animal that a store keeps under `id`: a frozen copy. */
@@ -161,10 +146,12 @@ export const petWithId = (id: bigint, { name, categoryId, status }: UnsavedPet):
  * @throws {InvalidPetError} naming every fault.
  */
 export function petFrom(data: { readonly [Field in keyof Pet]?: unknown }): Pet {
+  const fields = givenFields(data);
   const id = toInt64(data.id);
-  const faults = id === undefined ? [{ field: 'id', message: 'must be an int64' }] : [];
-  const pet = checkedPet(data as NewPet, (fields) => faults.concat(petFaults(fields)));
-  return petWithId(id as bigint, pet); // or it was a fault
+  const faults = brokenRules(PET_RULES, fields);
+  if (id === undefined) faults.unshift({ field: 'id', message: 'must be an int64' });
+  requireNone(faults);
+  return Object.freeze({ id, ...fields }) as Pet;
 }
 
 /** Whether two animals are the same in every field. */

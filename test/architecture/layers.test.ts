@@ -8,6 +8,10 @@ const ROOT = new URL('../../../', import.meta.url);
 const lawOf = (place: string): string =>
   LAYERS.find((layer) => layer.place.test(place))?.law ?? 'no law for this place';
 
+/** Words of adapters and use cases, which the domain must not know. */
+const foreignWords = (source: string): string[] =>
+  source.match(/HTTP|CSV|OpenAPI|SQL|Mongo|header|generator|fingerprint/gi) ?? [];
+
 describe('The architecture', () => {
   let tree: SourceTree;
   let modules: readonly Module[];
@@ -19,6 +23,24 @@ describe('The architecture', () => {
 
   it('holds: every import points inwards', () => {
     expect(findViolations(modules).map(({ message }) => message)).to.deep.equal([]);
+  });
+
+  describe('keeps the domain in words of its own', () => {
+    it('in every file, comments included', () => {
+      const domain = [...tree].filter(([path]) => path.startsWith('src/domain/'));
+      expect(domain.map(([path]) => path)).to.include('src/domain/pet.ts');
+
+      const found = domain.flatMap(([path, source]) =>
+        foreignWords(source).map((word) => `${path}: ${word}`),
+      );
+      expect(found).to.deep.equal([]);
+    });
+
+    it('and finds one that is planted', () => {
+      const source =
+        '/** Empty if it came over HTTP, since CSV has no null: see the fingerprints. */';
+      expect(foreignWords(source)).to.deep.equal(['HTTP', 'CSV', 'fingerprint']);
+    });
   });
 
   describe('was really read', () => {

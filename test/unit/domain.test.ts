@@ -229,7 +229,7 @@ describe('An animal', () => {
     for (const pet of [undefined, null, 'Fido', 5]) isRefused(pet, ['', 'it must be an object']);
   });
 
-  it('has no field that may be the empty text, which CSV cannot tell from none', () => {
+  it('has no field that may be the empty text, which a file cannot tell from none', () => {
     for (const field of NEW_PET_FIELDS)
       expect(faultsOf({ ...FULL_PET, [field]: '' }), field).to.have.length(1);
   });
