@@ -37,13 +37,13 @@ export {
   importPets,
   keepPets,
   type AddPetsOptions,
-  type ChangePets,
+  type PetUpdater,
   type ImportOptions,
   type ImportReport,
   type ImportRow,
-  type ImportedPet,
+  type ValidRow,
   type PetUpdate,
-  type StorePets,
+  type PetWriter,
 } from './application/import-pets.js';
 export type { ApiKeyRecord, ApiKeyRepository } from './application/ports/api-key-repository.js';
 export {

@@ -1,8 +1,10 @@
-import { InvalidPetError } from '../domain/errors.js';
+import { InvalidPetError, type Fault } from '../domain/errors.js';
 import { isInt64 } from '../domain/int64.js';
 import {
   MAX_GIVEN_ID,
+  changeFaults,
   isSamePet,
+  newPetFaults,
   petChange,
   petWithId,
   unsavedPet,
@@ -11,22 +13,24 @@ import {
   type PetChange,
   type UnsavedPet,
 } from '../domain/pet.js';
-import type { CatalogueTransfer } from './ports/catalogue-transfer.js';
 import { PET_STATUSES } from '../domain/pet-status.js';
+import type { CatalogueTransfer } from './ports/catalogue-transfer.js';
 import { systemClock, timeOf, type Clock } from './ports/clock.js';
 import type { PetChanges } from './ports/pet-changes.js';
 import { ADDS_AT_ONCE, fingerprintText, type PetRepository } from './ports/pet-repository.js';
 
-/** An animal from elsewhere. */
+/** A row of a source, such as a file. */
 export interface ImportRow {
   /** Its number in the source: the line of a file. */
   readonly line: number;
   /** What is said of each field, unchecked, or why it cannot be read. */
-  readonly fields: { readonly [Field in keyof Pet]?: unknown } | string;
+  readonly fields: GivenFields | string;
 }
 
-/** A valid row. */
-export interface ImportedPet {
+type GivenFields = { readonly [Field in keyof Pet]?: unknown };
+
+/** A valid row with an animal to add. */
+export interface ValidRow {
   /** Its number in the source. */
   readonly line: number;
   /** 0 unless ids are kept. */
@@ -35,7 +39,7 @@ export interface ImportedPet {
   readonly pet: UnsavedPet;
 }
 
-/** New values of an animal that is stored already. */
+/** A valid row with new values of an animal that is stored already. */
 export interface PetUpdate {
   /** Its number in the source. */
   readonly line: number;
@@ -54,11 +58,11 @@ export interface ImportReport {
   line: number;
 }
 
-/** Stores animals and counts them. Settles when every animal that it began to store is settled. */
-export type StorePets = (entries: readonly ImportedPet[], report: ImportReport) => Promise<void>;
+/** Stores the animals of rows and counts them. Settles when every animal that it began to store is settled. */
+export type PetWriter = (rows: readonly ValidRow[], report: ImportReport) => Promise<void>;
 
 /** Changes animals and counts the changes. Settles when every change that it began is settled. */
-export type ChangePets = (
+export type PetUpdater = (
   updates: readonly PetUpdate[],
   report: ImportReport,
   reject: ImportOptions['reject'],
@@ -69,51 +73,61 @@ const ONCE_LIFETIME = 365 * 24 * 60 * 60 * 1000;
 
 /** How `addPets` adds. */
 export interface AddPetsOptions {
-  /** Names the source, in 1 to 255 characters. With it, each of its lines is added at most once within a year. The store must keep claims. */
+  /**
+   * Names the source, in 1 to 255 characters. With it, each of its lines is added at most once within a year. The store
+   * must keep claims.
+   */
   readonly source?: string | undefined;
   /** Default: the machine's clock. */
   readonly clock?: Clock | undefined;
 }
 
 /** Adds animals under new ids. Others may use the store meanwhile. */
-export const addPets =
-  (pets: PetRepository, { source, clock = systemClock }: AddPetsOptions = {}): StorePets =>
-  async (entries, report) => {
+export function addPets(
+  pets: PetRepository,
+  { source, clock = systemClock }: AddPetsOptions = {},
+): PetWriter {
+  return async (rows, report) => {
     if (source !== undefined && pets.addOnce === undefined)
       throw new TypeError('The store keeps no claims: a source cannot be added once.');
     const now = timeOf(clock);
-    const keepUntil = now + ONCE_LIFETIME;
-    for (let start = 0; start < entries.length; start += ADDS_AT_ONCE) {
-      const batch = entries.slice(start, start + ADDS_AT_ONCE);
-      const adding = batch.map(async ({ line, pet }): Promise<boolean> => {
-        if (source === undefined || !pets.addOnce) return pets.add(pet).then(() => true);
+
+    const add = async ({ line, pet }: ValidRow): Promise<void> => {
+      if (source === undefined || pets.addOnce === undefined) {
+        await pets.add(pet);
+        report.added += 1;
+        return;
+      }
+      const claim = Object.freeze({
+        scope: source,
+        key: String(line),
         // The text itself, not a hash of it: hashing takes longer, and the claim is hardly larger than its animal.
-        const fingerprint = fingerprintText(pet);
-        const claim = Object.freeze({ scope: source, key: String(line), fingerprint, keepUntil });
-        return !(await pets.addOnce(pet, claim, now)).replayed;
+        fingerprint: fingerprintText(pet),
+        keepUntil: now + ONCE_LIFETIME,
       });
-      const results = await Promise.allSettled(adding);
-      for (const result of results)
-        if (result.status === 'fulfilled' && result.value) report.added += 1;
-      const failed = results.find((result) => result.status === 'rejected');
-      if (failed) throw failed.reason;
+      const { replayed } = await pets.addOnce(pet, claim, now);
+      if (!replayed) report.added += 1;
+    };
+
+    for (const batch of batchesOf(rows)) {
+      await allSettled(batch.map(add));
       report.line = batch.at(-1)?.line ?? report.line;
     }
   };
+}
 
 /** Stores animals under their ids, in a store that nothing else uses. If it rejects, any of them may be stored. */
-export const keepPets =
-  (transfer: CatalogueTransfer): StorePets =>
-  async (entries, report) => {
-    await transfer.reserveIds(entries.at(-1)?.id ?? 0n);
-    await transfer.writePets(entries.map(({ id, pet }) => petWithId(id, pet)));
-    report.added += entries.length;
+export function keepPets(transfer: CatalogueTransfer): PetWriter {
+  return async (rows, report) => {
+    await transfer.reserveIds(rows.at(-1)?.id ?? 0n);
+    await transfer.writePets(rows.map(({ id, pet }) => petWithId(id, pet)));
+    report.added += rows.length;
   };
+}
 
 /** Changes the animals that differ, each in one atomic step. Without `changes` it only counts them. */
-export const changePets =
-  (pets: PetRepository, changes?: PetChanges): ChangePets =>
-  async (updates, report, reject) => {
+export function changePets(pets: PetRepository, changes?: PetChanges): PetUpdater {
+  return async (updates, report, reject) => {
     const apply = async ({ line, id, change }: PetUpdate): Promise<void> => {
       const found = await pets.findById(id);
       if (found && isSamePet(found, petWithId(id, { ...found, ...change }))) return;
@@ -121,25 +135,37 @@ export const changePets =
       if (changed) report.changed = (report.changed ?? 0) + 1;
       else reject(line, `No animal has the id ${id}.`);
     };
-    for (let start = 0; start < updates.length; start += ADDS_AT_ONCE) {
-      const batch = updates.slice(start, start + ADDS_AT_ONCE);
+    const applyInOrder = async (ofOneAnimal: readonly PetUpdate[]): Promise<void> => {
+      for (const update of ofOneAnimal) await apply(update);
+    };
+
+    for (const batch of batchesOf(updates)) {
       // Of several lines for one animal the last one counts.
-      const byAnimal = [...Map.groupBy(batch, ({ id }) => id).values()];
-      const changing = byAnimal.map(async (ofOne) => {
-        for (const update of ofOne) await apply(update);
-      });
-      const results = await Promise.allSettled(changing);
-      const failed = results.find((result) => result.status === 'rejected');
-      if (failed) throw failed.reason;
+      const byAnimal = Map.groupBy(batch, ({ id }) => id);
+      await allSettled([...byAnimal.values()].map(applyInOrder));
     }
   };
+}
+
+/** As many items at a time as a store takes calls at once. */
+function* batchesOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let start = 0; start < items.length; start += ADDS_AT_ONCE)
+    yield items.slice(start, start + ADDS_AT_ONCE);
+}
+
+/** Waits for all, and then throws what the first that failed rejected with. */
+async function allSettled(work: ReadonlyArray<Promise<void>>): Promise<void> {
+  const results = await Promise.allSettled(work);
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason;
+}
 
 /** How to import. */
 export interface ImportOptions {
   /** Stores the animals: `addPets` or `keepPets`. Default: they are only checked and counted. */
-  readonly store?: StorePets | undefined;
+  readonly store?: PetWriter | undefined;
   /** Changes the animals of rows with an id: `changePets`. Rows without one are new. Default: ids do not count. */
-  readonly change?: ChangePets | undefined;
+  readonly change?: PetUpdater | undefined;
   /** Whether ids must ascend, up to 2^63 - 2^32 - 1, as `keepPets` needs; otherwise they are ignored. Default: false. */
   readonly keepIds?: boolean | undefined;
   /** Called with each invalid line and the reason. If it throws, the chunk of that line is not stored. */
@@ -150,49 +176,58 @@ export interface ImportOptions {
 
 /**
  * Stores the valid rows, chunk by chunk. Resolves to what was done.
- * @throws what `reject`, `store`, `change` or the rows throw. What is in the report then is stored, and a part of the next chunk may
- * be.
+ * @throws what `reject`, `store`, `change` or the rows throw. Then everything in the report is stored, and perhaps a part
+ * of the next chunk.
  */
 export async function importPets(
   rows: AsyncIterable<readonly ImportRow[]>,
   { store, change, keepIds = false, reject, report = { added: 0, line: 0 } }: ImportOptions,
 ): Promise<ImportReport> {
-  let lastId = 0n;
+  const check = rowChecker(keepIds, change !== undefined);
   for await (const chunk of rows) {
-    const entries: ImportedPet[] = [];
+    const newPets: ValidRow[] = [];
     const updates: PetUpdate[] = [];
-    for (const { line, fields } of chunk)
-      try {
-        if (typeof fields === 'string') throw new InvalidPetError([], { message: fields });
-        if (change && fields.id !== undefined) {
-          updates.push(updateOf(line, fields));
-          continue;
-        }
-        const pet = unsavedPet(fields as NewPet);
-        if (keepIds) lastId = idAfter(lastId, fields.id);
-        entries.push({ line, id: lastId, pet });
-      } catch (error) {
-        if (!(error instanceof InvalidPetError)) throw error;
-        reject(line, error.message);
-      }
+    for (const row of chunk) {
+      const checked = check(row);
+      if (typeof checked === 'string') reject(row.line, checked);
+      else if ('change' in checked) updates.push(checked);
+      else newPets.push(checked);
+    }
+
     if (change) await change(updates, report, reject);
-    if (store && entries.length > 0) await store(entries, report);
-    else report.added += entries.length;
+    if (store && newPets.length > 0) await store(newPets, report);
+    else report.added += newPets.length;
     report.line = chunk.at(-1)?.line ?? report.line;
   }
   return report;
 }
 
-function updateOf(
-  line: number,
-  { id, ...fields }: Exclude<ImportRow['fields'], string>,
-): PetUpdate {
-  if (isInt64(id)) return { line, id, change: petChange(fields as Partial<NewPet>) };
-  throw new InvalidPetError([{ field: 'id', message: 'must be a 64-bit integer' }]);
+/** Returns a function for all rows in their order. It returns what a row holds, or why the row is not valid. */
+function rowChecker(keepIds: boolean, takesUpdates: boolean) {
+  let lastId = 0n;
+  return ({ line, fields }: ImportRow): ValidRow | PetUpdate | string => {
+    if (typeof fields === 'string') return fields;
+    const { id } = fields;
+    if (takesUpdates && id !== undefined) return checkUpdate(line, id, fields);
+
+    const faults = newPetFaults(fields);
+    if (faults.length > 0) return reasonOf(faults);
+    const pet = unsavedPet(fields as NewPet);
+    if (!keepIds) return { line, id: 0n, pet };
+    if (!isInt64(id) || id <= lastId || id > MAX_GIVEN_ID) {
+      const range = `${lastId + 1n}, after the one before, to ${MAX_GIVEN_ID}`;
+      return reasonOf([{ field: 'id', message: `must be an integer from ${range}` }]);
+    }
+    lastId = id;
+    return { line, id, pet };
+  };
 }
 
-function idAfter(last: bigint, id: unknown): bigint {
-  if (isInt64(id) && id > last && id <= MAX_GIVEN_ID) return id;
-  const message = `must be an integer from ${last + 1n}, after the one before, to ${MAX_GIVEN_ID}`;
-  throw new InvalidPetError([{ field: 'id', message }]);
+function checkUpdate(line: number, id: unknown, fields: GivenFields): PetUpdate | string {
+  if (!isInt64(id)) return reasonOf([{ field: 'id', message: 'must be a 64-bit integer' }]);
+  const faults = changeFaults(fields);
+  if (faults.length > 0) return reasonOf(faults);
+  return { line, id, change: petChange(fields as Partial<NewPet>) };
 }
+
+const reasonOf = (faults: readonly Fault[]): string => new InvalidPetError(faults).message;

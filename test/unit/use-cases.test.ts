@@ -28,7 +28,7 @@ import {
   keepPets,
   type CopiedCatalogue,
   type ImportReport,
-  type StorePets,
+  type PetWriter,
 } from '../../src/index.js';
 import { removeFolders, temporaryFolder } from '../temporary-folder.js';
 import { untyped } from '../contract/animal-store/subject.js';
@@ -208,7 +208,7 @@ describe('importPets', () => {
     const ids = [-1n, 0n, '1', 1, 2n, 2n, '3', 2n ** 63n, 3n, undefined];
     const rows = ids.map((id, line) => ({ line, fields: { ...fido, id } }));
     const kept: number[] = [];
-    const store: StorePets = async (entries) => void kept.push(...entries.map(({ line }) => line));
+    const store: PetWriter = async (entries) => void kept.push(...entries.map(({ line }) => line));
     const options = { store, keepIds: true, reject: () => {} };
     const report = await importPets(Readable.from([rows]), options);
     expect(kept.map((line) => ids[line])).to.deep.equal([2n, 3n]);
@@ -225,7 +225,7 @@ describe('A program that imports only the public entries', () => {
     const rows = [{ line: 1, fields: { ...fido, id: 7n } }];
     const invalid: string[] = [];
     const reject = (line: number, reason: string) => void invalid.push(`${line}: ${reason}`);
-    const importing = (store: StorePets, keepIds = false): Promise<ImportReport> =>
+    const importing = (store: PetWriter, keepIds = false): Promise<ImportReport> =>
       importPets(Readable.from([[...rows, { line: 2, fields: {} }]]), { store, keepIds, reject });
     expect(await importing(keepPets(source.transfer), true)).to.deep.equal({ added: 1, line: 2 });
     const once = addPets(source.pets, { source: 'a file' });

@@ -8,9 +8,9 @@ import {
   changePets,
   importPets,
   keepPets,
-  type ChangePets,
+  type PetUpdater,
   type ImportReport,
-  type StorePets,
+  type PetWriter,
 } from '../../application/import-pets.js';
 import { isAnimalStoreError } from '../../domain/errors.js';
 import type { Pet } from '../../domain/pet.js';
@@ -111,7 +111,7 @@ async function importFile(
   let [report, faults] = [nothing(), 0];
 
   /** Reads the file once. Without a store, only checks it and shows faults. */
-  const pass = async (store?: StorePets, change?: ChangePets): Promise<void> => {
+  const pass = async (store?: PetWriter, change?: PetUpdater): Promise<void> => {
     report = nothing();
     const stream = addAbortSignal(signal, handle?.createReadStream(FROM_START) ?? io.stdin);
     const rows = readRows(stream, petFile);
@@ -144,7 +144,7 @@ async function importFile(
   };
 
   /** Reads the whole file first, if that can be repeated. */
-  const check = async (change?: ChangePets): Promise<void> => {
+  const check = async (change?: PetUpdater): Promise<void> => {
     if (dryRun || !isInput) await pass(undefined, change).finally(noteUnread);
     if (faults > 0) throw new Error(`Lines that are not valid: ${faults}. Nothing was stored.`);
   };
