@@ -8,6 +8,7 @@ import {
 import { isInt64, toInt64 } from '../domain/int64.js';
 import { PET_RULES, petWithId, type Pet } from '../domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../domain/pet-status.js';
+import { storedTextFault } from '../domain/text.js';
 import type { CallOptions, IdempotencyKey, PetQuery } from './animal-store.js';
 import type { PetCondition } from './ports/pet-changes.js';
 
@@ -17,15 +18,14 @@ import type { PetCondition } from './ports/pet-changes.js';
 export const PAGE_LIMIT = { minimum: 1, maximum: 100, default: 20 } as const;
 
 /**
- * What a change starts from.
+ * The condition of a change that starts from `from`.
  * @throws {InvalidParameterError} `from` is unknown
  */
-export function requireFrom(from: PetStatus | Pet | undefined): PetCondition {
+export function petCondition(from: PetStatus | Pet | undefined): PetCondition {
   if (from === undefined) return PET_STATUSES;
-  if (typeof from === 'object' && Object.hasOwn(Object(from), 'id'))
-    return petWithId(from.id, from);
+  if (typeof from === 'object' && from !== null && 'id' in from) return petWithId(from.id, from);
   requireValid({ from: PET_RULES.status(from) });
-  return Object.freeze([from as PetStatus]);
+  return Object.freeze([from]);
 }
 
 /**
@@ -70,13 +70,14 @@ export function requirePetId(id: bigint | number, { signal }: CallOptions): bigi
  * @throws {InvalidParameterError} naming every fault
  */
 export function requireIdempotencyKey(idempotencyKey: IdempotencyKey): IdempotencyKey {
-  const { scope, key } = Object(idempotencyKey) as IdempotencyKey; // also of null
+  // Callers without a compiler may pass null.
+  const { scope, key }: IdempotencyKey = idempotencyKey ?? {};
   requireValid({ 'idempotencyKey.scope': textFault(scope), 'idempotencyKey.key': textFault(key) });
   return { scope, key };
 }
 
-/** Checked here once, so that no store has to escape what text columns cut or replace. */
+/** Checked here once, so that no store has to escape what it would change. */
 const textFault = (text: unknown): string | undefined =>
-  typeof text === 'string' && /^[^\0\p{Cs}]+$/u.test(text) && text.length <= 255
+  typeof text === 'string' && text !== '' && text.length <= 255 && !storedTextFault(text)
     ? undefined
     : 'must have 1 to 255 characters, without U+0000 and lone surrogates';

@@ -1,9 +1,15 @@
 import { InvalidParameterError, PetNotFoundError } from '../domain/errors.js';
 import { petChange, unsavedPet, type UnsavedPet } from '../domain/pet.js';
-import type { AnimalStore, ExperimentalAnimalStore, IdempotencyKey } from './animal-store.js';
+import type {
+  AnimalStore,
+  CallOptions,
+  CreatedPet,
+  ExperimentalAnimalStore,
+  IdempotencyKey,
+} from './animal-store.js';
 import {
   PAGE_LIMIT,
-  requireFrom,
+  petCondition,
   requireIdempotencyKey,
   requirePetId,
   requirePetQuery,
@@ -42,35 +48,44 @@ export function createAnimalStore({
   clock = systemClock,
   sha256 = sha256ByWebCrypto,
 }: AnimalStoreDependencies): AnimalStore {
+  async function createOnce(
+    pet: UnsavedPet,
+    idempotencyKey: IdempotencyKey,
+    options: CallOptions,
+  ): Promise<CreatedPet> {
+    if (pets.addOnce === undefined) throw new InvalidParameterError([NO_KEYS_KEPT]);
+    const now = timeOf(clock);
+    const { scope, key } = requireIdempotencyKey(idempotencyKey);
+    const fingerprint = await sha256(fingerprintText(pet));
+    const claim = Object.freeze({ scope, key, fingerprint, keepUntil: now + CLAIM_LIFETIME });
+    return pets.addOnce(pet, claim, now, options);
+  }
+
   return Object.freeze({
     keepsIdempotencyKeys: pets.addOnce !== undefined,
 
-    async listPets(query = {}, call = {}) {
-      requirePetQuery(query, call);
+    async listPets(query = {}, options = {}) {
+      requirePetQuery(query, options);
       const { limit = PAGE_LIMIT.default, status, after } = query;
       // One more than requested: its existence tells whether there is a next page.
       const range = { after, limit: limit + 1, status } satisfies Required<PetRange>;
-      const found = await pets.list(range, call);
+      const found = await pets.list(range, options);
       requireProgress(found, after);
       const last = found.length > limit ? found[limit - 1] : undefined;
-      return last === undefined ? { pets: found } : { pets: found.slice(0, limit), next: last.id };
+      if (last === undefined) return { pets: found };
+      return { pets: found.slice(0, limit), next: last.id };
     },
 
     async createPet(pet, { idempotencyKey, signal } = {}) {
       signal?.throwIfAborted();
       const unsaved = unsavedPet(pet);
-      if (idempotencyKey === undefined)
-        return { pet: await pets.add(unsaved, { signal }), replayed: false };
-      if (pets.addOnce === undefined)
-        throw new InvalidParameterError([{ field: 'idempotencyKey', message: KEEPS_NONE }]);
-      const now = timeOf(clock);
-      const claim = await claimFor(idempotencyKey, unsaved, now, sha256);
-      return pets.addOnce(unsaved, claim, now, { signal });
+      if (idempotencyKey !== undefined) return createOnce(unsaved, idempotencyKey, { signal });
+      return { pet: await pets.add(unsaved, { signal }), replayed: false };
     },
 
-    async getPet(id, call = {}) {
-      const petId = requirePetId(id, call);
-      const pet = await pets.findById(petId, call);
+    async getPet(id, options = {}) {
+      const petId = requirePetId(id, options);
+      const pet = await pets.findById(petId, options);
       if (pet === undefined) throw new PetNotFoundError(petId);
       return pet;
     },
@@ -79,12 +94,13 @@ export function createAnimalStore({
   } satisfies AnimalStore);
 }
 
+/** The operations of `ExperimentalAnimalStore` alone. */
 const changingAnimals = (
   changes: PetChanges,
 ): Omit<ExperimentalAnimalStore, keyof AnimalStore> => ({
   async changePet(id, change, { from, signal } = {}) {
     const petId = requirePetId(id, { signal });
-    const condition = requireFrom(from);
+    const condition = petCondition(from);
     const pet = await changes.change(petId, petChange(change), condition, { signal });
     if (pet === undefined) throw new PetNotFoundError(petId);
     return pet;
@@ -92,28 +108,18 @@ const changingAnimals = (
 
   async removePet(id, { from, signal } = {}) {
     const petId = requirePetId(id, { signal });
-    const isRemoved = await changes.remove(petId, requireFrom(from), { signal });
+    const isRemoved = await changes.remove(petId, petCondition(from), { signal });
     if (!isRemoved) throw new PetNotFoundError(petId);
   },
 });
 
-const KEEPS_NONE = 'must be omitted: the store keeps no idempotency keys';
+const NO_KEYS_KEPT = {
+  field: 'idempotencyKey',
+  message: 'must be omitted: the store keeps no idempotency keys',
+};
 
 /** How long an idempotency key is honoured, in milliseconds: 24 hours. */
 const CLAIM_LIFETIME = 24 * 60 * 60 * 1000;
-
-async function claimFor(
-  idempotencyKey: IdempotencyKey,
-  pet: UnsavedPet,
-  now: number,
-  sha256: Sha256,
-) {
-  const { scope, key } = requireIdempotencyKey(idempotencyKey);
-  const fingerprint = await sha256(fingerprintText(pet));
-  return Object.freeze({ scope, key, fingerprint, keepUntil: now + CLAIM_LIFETIME });
-}
-
-type Sha256 = NonNullable<AnimalStoreDependencies['sha256']>;
 
 async function sha256ByWebCrypto(text: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));

@@ -1,4 +1,5 @@
 import { UnavailableError, requireValid } from '../domain/errors.js';
+import { isBlank, isLongerThan } from '../domain/text.js';
 import type { CallOptions } from './animal-store.js';
 import type { ApiKeyRecord, ApiKeyRepository } from './ports/api-key-repository.js';
 import { SCOPES, isScope, type Scope } from './ports/authenticator.js';
@@ -71,20 +72,21 @@ export class ManagedApiKeys {
    */
   async issue(
     { name, scopes = SCOPES, expiresAt }: ApiKeyRequest,
-    call?: CallOptions,
+    options?: CallOptions,
   ): Promise<IssuedApiKey> {
     const now = timeOf(this.#clock);
-    const areScopes = scopes.length > 0 && scopes.every(isScope);
     requireValid({
       name: nameFault(name),
-      scopes: areScopes ? undefined : `must be one or more of ${SCOPES.join(', ')}`,
-      expiresAt:
-        expiresAt === undefined || Number(expiresAt) > now ? undefined : 'must be in the future',
+      scopes: scopesFault(scopes),
+      expiresAt: expiresAt && !(Number(expiresAt) > now) ? 'must be in the future' : undefined,
     });
-    const inOrder = SCOPES.filter((scope) => scopes.includes(scope));
-    const times = { createdAt: now, ...(expiresAt && { expiresAt: expiresAt.getTime() }) };
-    const fields = { name, scopes: Object.freeze(inOrder), ...times };
-    const issued = await this.#add(undefined, fields, call);
+    const fields = {
+      name,
+      scopes: Object.freeze(SCOPES.filter((scope) => scopes.includes(scope))),
+      createdAt: now,
+      ...(expiresAt && { expiresAt: expiresAt.getTime() }),
+    };
+    const issued = await this.#add(undefined, fields, options);
     if (issued) return issued;
     // Two of 62^8 random ids almost never collide.
     throw new UnavailableError('adding an API key: its random id is taken, try again');
@@ -94,20 +96,20 @@ export class ManagedApiKeys {
    * Issues a key that never expires, with every scope, to a store without keys: one, however many processes start at
    * once, because its id is fixed. Resolves to `undefined` if the store has had such a key.
    */
-  async issueFirst(name: string, call?: CallOptions): Promise<IssuedApiKey | undefined> {
+  async issueFirst(name: string, options?: CallOptions): Promise<IssuedApiKey | undefined> {
     const fields = { name, scopes: SCOPES, createdAt: timeOf(this.#clock) };
-    return this.#add(FIRST_ID, fields, call);
+    return this.#add(FIRST_ID, fields, options);
   }
 
   /** Returns every key, oldest first. */
-  async list(call?: CallOptions): Promise<readonly ManagedApiKey[]> {
-    const apiKeys = await this.#apiKeys.list(call);
+  async list(options?: CallOptions): Promise<readonly ManagedApiKey[]> {
+    const apiKeys = await this.#apiKeys.list(options);
     return apiKeys.map((apiKey) => withoutHash(apiKey, timeOf(this.#clock)));
   }
 
   /**
-   * Revokes a key `after` milliseconds from now (default 0). With no delay every machine refuses it, also one whose clock
-   * is behind. Of several revocations the earliest counts. Resolves to `undefined` if no key has the id.
+   * Revokes a key `after` milliseconds from now (default 0). With no delay every machine refuses it at once, also one
+   * whose clock is behind. Of several revocations the earliest counts. Resolves to `undefined` if no key has the id.
    * @throws {InvalidParameterError} `after` is not a whole number of 0 or more.
    */
   async revoke(
@@ -119,10 +121,12 @@ export class ManagedApiKeys {
     requireValid({
       after: isDelay ? undefined : 'must be a whole number of milliseconds, 0 or more',
     });
-    const before = await this.#apiKeys.findById(id, { signal });
-    if (before === undefined) return undefined;
-    const earlier = withoutHash(before, now).revokedAt?.getTime() ?? now;
-    const at = after > 0 ? now + after : Math.min(now, earlier) - ON_EVERY_CLOCK;
+    const apiKey = await this.#apiKeys.findById(id, { signal });
+    if (apiKey === undefined) return undefined;
+
+    // An earlier revocation has taken effect at its own time: that is kept.
+    const first = Math.min(now, revocationTime(apiKey) ?? now);
+    const at = after === 0 ? first - EARLY : now + after;
     const revoked = await this.#apiKeys.revoke(id, at, { signal });
     return revoked && withoutHash(revoked, now);
   }
@@ -131,31 +135,37 @@ export class ManagedApiKeys {
   async #add(
     id: string | undefined,
     fields: Omit<ApiKeyRecord, 'id' | 'hash'>,
-    call?: CallOptions,
+    options?: CallOptions,
   ) {
     const { key, ...generated } = this.#generate(id);
     const record = Object.freeze({ ...generated, ...fields });
-    const isNew = await this.#apiKeys.add(record, call);
+    const isNew = await this.#apiKeys.add(record, options);
     return isNew ? { key, record: withoutHash(record, record.createdAt) } : undefined;
   }
 }
 
 /**
- * An immediate revocation is stored this much before its time, in milliseconds: a thousand years, so that it is past on
- * every machine's clock.
+ * A thousand years, in milliseconds. An immediate revocation is stored this much before its time, so that it is past on
+ * every machine's clock. Versions that know only `revokedAt` refuse the key, too.
  */
-const ON_EVERY_CLOCK = 365_242.5 * 24 * 60 * 60 * 1000;
+const EARLY = 365_242.5 * 24 * 60 * 60 * 1000;
+
+/** The real time of a revocation. Only immediate ones are stored before 1970. */
+function revocationTime({ revokedAt }: ApiKeyRecord): number | undefined {
+  const isEarly = revokedAt !== undefined && revokedAt < 0;
+  return isEarly ? revokedAt + EARLY : revokedAt;
+}
 
 function withoutHash(apiKey: ApiKeyRecord, now: number): ManagedApiKey {
-  const { id, name, scopes, createdAt, expiresAt, revokedAt } = apiKey;
-  const revoked = revokedAt !== undefined && revokedAt < 0 ? revokedAt + ON_EVERY_CLOCK : revokedAt;
+  const { id, name, scopes, createdAt, expiresAt } = apiKey;
+  const revokedAt = revocationTime(apiKey);
   return {
     id,
     name,
     scopes,
     createdAt: new Date(createdAt),
     ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt) }),
-    ...(revoked !== undefined && { revokedAt: new Date(revoked) }),
+    ...(revokedAt !== undefined && { revokedAt: new Date(revokedAt) }),
     state: apiKeyState(apiKey, now),
   };
 }
@@ -176,10 +186,15 @@ export function apiKeyState(
 /** The id of the first key of a store. A random one has it once in 62^8 times. */
 const FIRST_ID = '00000000';
 
-/** Bidirectional controls could make a name look like another one. */
-const nameFault = (name: unknown): string | undefined =>
-  typeof name === 'string' &&
-  Array.from(name).length <= 100 &&
-  !/^\p{White_Space}*$|[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(name)
+function nameFault(name: unknown): string | undefined {
+  // Bidirectional controls could make a name look like another one.
+  const forbidden = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+  const isShown = typeof name === 'string' && !isBlank(name) && !forbidden.test(name);
+  if (isShown && !isLongerThan(100, name)) return undefined;
+  return 'must be 1 to 100 characters, not blank, without control characters';
+}
+
+const scopesFault = (scopes: readonly unknown[]): string | undefined =>
+  scopes.length > 0 && scopes.every(isScope)
     ? undefined
-    : 'must be 1 to 100 characters, not blank, without control characters';
+    : `must be one or more of ${SCOPES.join(', ')}`;

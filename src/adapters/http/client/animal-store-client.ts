@@ -9,7 +9,7 @@ import type {
 } from '../../../application/animal-store.js';
 import {
   PAGE_LIMIT,
-  requireFrom,
+  petCondition,
   requirePetId,
   requirePetQuery,
 } from '../../../application/call-rules.js';
@@ -162,7 +162,7 @@ const toPet = (body: unknown): Pet => petFrom(Object(body));
 
 /** How a request says what a change starts from. */
 async function conditionOf({ from }: ChangeOptions) {
-  const condition = requireFrom(from);
+  const condition = petCondition(from);
   if ('id' in condition) return { headers: { 'If-Match': await entityTagOf(petJson(condition)) } };
   return { query: { from: from && condition[0] } };
 }
