@@ -68,9 +68,14 @@ export const LAYERS: readonly LayerRule[] = [
     ],
   },
   {
-    law: 'an adapter knows no other adapter',
+    law: 'an adapter knows no other adapter, but the shared functions of the file system',
     place: /^src\/adapters\/(?!http\/)(?<technology>[^/]+)\//,
-    mayImport: [...INNER, 'src/adapters/<technology>/'],
+    mayImport: [...INNER, 'src/adapters/<technology>/', 'src/adapters/file-system.ts'],
+  },
+  {
+    law: 'what adapters share of the file system imports nothing of ours',
+    place: /^src\/adapters\/file-system\.ts$/,
+    mayImport: [],
   },
   {
     law: 'the service knows no command',

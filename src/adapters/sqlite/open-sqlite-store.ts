@@ -8,22 +8,22 @@ import {
   type OpenOptions,
 } from '../../application/ports/store.js';
 import { retryWhileBusy } from './busy.js';
-import { checkContent, openUnchanged, undoUnfinishedWrite } from './open-unchanged.js';
+import { checkPages, openUnchanged, undoUnfinishedWrite } from './open-unchanged.js';
 import { APPLICATION_ID, requireUpgraded, upgradeSchema } from './schema.js';
 import { sqliteApiKeys } from './sqlite-api-key-repository.js';
 import { sqliteTransfer } from './sqlite-catalogue-transfer.js';
 import { SqliteConnection } from './sqlite-connection.js';
-import { sqliteChanges } from './sqlite-pet-changes.js';
 import { isFull } from './sqlite-errors.js';
+import { sqliteChanges } from './sqlite-pet-changes.js';
 import { sqlitePets } from './sqlite-pet-repository.js';
 import {
-  OTHER_FILE,
-  StoreFileError,
+  findFile,
   findOrCreateFile,
-  isEmpty,
+  hasContent,
+  requireRegular,
   requireWritable,
-  storeFileError,
 } from './store-file.js';
+import { OTHER_FILE, StoreFileError, storeFileError } from './store-file-error.js';
 
 /**
  * Opens the store in the file at `path`, relative to the working directory. A file that does not exist is created, with
@@ -43,7 +43,7 @@ export async function openSqliteStore(
   let file = resolve(path);
   const onLongWait = (): void => notice(`waiting: another process has locked ${file}`);
   try {
-    file = await findOrCreateFile(file, mode !== 'create');
+    file = mode === 'create' ? await findOrCreateFile(file) : findFile(file);
     const open = (): CompleteStore => openFile(file, mode, onLongWait, notice);
     return await retryWhileBusy('opening the store', { onLongWait }, open);
   } catch (error) {
@@ -52,37 +52,20 @@ export async function openSqliteStore(
   }
 }
 
-/** The log grows as long as another connection reads an old state. Then it is cut to this many bytes. */
-const LOG_SIZE = 16 * 2 ** 20;
-
 function openFile(
   file: string,
   mode: OpenMode,
   onLongWait: () => void,
   notice: ReturnType<typeof notices>,
 ): CompleteStore {
-  const isNew = isEmpty(file, mode !== 'create');
-  if (!isReading(mode)) requireWritable(file);
-  if (!isNew && !isReading(mode)) undoUnfinishedWrite(file);
-  if (!isNew) checkContent(file);
-  const database = isReading(mode) ? openUnchanged(file) : new DatabaseSync(file, { timeout: 0 });
+  requireRegular(file);
+  const isNew = !hasContent(file);
+  if (isNew && mode !== 'create')
+    throw new StoreFileError(file, 'is empty: name the file of a store');
+  const database = isReading(mode) ? openUnchanged(file) : openToWrite(file, isNew);
   try {
-    if (isReading(mode)) {
-      database.exec('PRAGMA query_only = ON');
-      requireUpgraded(database, file);
-      if (mode === 'snapshot') database.exec('BEGIN'); // until the store is closed
-    } else {
-      // One page, written at once. Without a journal file, a crash leaves nothing that has to be rolled back.
-      if (isNew)
-        database.exec(`PRAGMA journal_mode = MEMORY; PRAGMA application_id = ${APPLICATION_ID}`);
-      database.exec(
-        'PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL; PRAGMA trusted_schema = OFF',
-      );
-      database.exec(`PRAGMA journal_size_limit = ${LOG_SIZE}`);
-      upgradeSchema(database, file, notice);
-      if (!isNew) syncLog(database);
-      forgetStatistics(database);
-    }
+    if (isReading(mode)) prepareReading(database, file, mode);
+    else prepareWriting(database, file, isNew, notice);
     const connection = new SqliteConnection(database, file, { mode, onLongWait });
     return {
       pets: sqlitePets(connection),
@@ -102,12 +85,45 @@ function openFile(
   }
 }
 
-/**
- * Brings the log to the disk. A process that died in a commit may have left it there unsynced. It is read as committed,
- * and a retry of the create would acknowledge it without another sync.
- */
-function syncLog(database: DatabaseSync): void {
-  unlessFull(() => database.exec('PRAGMA wal_checkpoint'));
+function prepareReading(database: DatabaseSync, file: string, mode: OpenMode): void {
+  checkPages(database, file);
+  database.exec('PRAGMA query_only = ON');
+  requireUpgraded(database, file);
+  if (mode === 'snapshot') database.exec('BEGIN'); // until the store is closed
+}
+
+/** Opens a file after a check that changes nothing. */
+function openToWrite(file: string, isNew: boolean): DatabaseSync {
+  requireWritable(file);
+  if (!isNew) {
+    undoUnfinishedWrite(file);
+    using unchanged = openUnchanged(file);
+    checkPages(unchanged, file);
+  }
+  return new DatabaseSync(file, { timeout: 0 });
+}
+
+/** The log grows as long as another connection reads an old state. Then it is cut to this many bytes. */
+const LOG_SIZE = 16 * 2 ** 20;
+
+function prepareWriting(
+  database: DatabaseSync,
+  file: string,
+  isNew: boolean,
+  notice: (line: string) => void,
+): void {
+  // One page, written at once. Without a journal file, a crash leaves nothing that has to be rolled back.
+  if (isNew)
+    database.exec(`PRAGMA journal_mode = MEMORY; PRAGMA application_id = ${APPLICATION_ID}`);
+  database.exec(
+    'PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL; PRAGMA trusted_schema = OFF',
+  );
+  database.exec(`PRAGMA journal_size_limit = ${LOG_SIZE}`);
+  upgradeSchema(database, file, notice);
+  // A process that died in a commit may have left it in the log, not on the disk. It is read as committed, and a retry of
+  // the create would acknowledge it without another sync.
+  if (!isNew) unlessFull(() => database.exec('PRAGMA wal_checkpoint'));
+  forgetStatistics(database);
 }
 
 /**

@@ -2,26 +2,18 @@ import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { isSqliteError } from './sqlite-errors.js';
 import { readPragma, schemaVersion } from './schema.js';
-import { RESTORE, StoreFileError, hasContent } from './store-file.js';
+import { isSqliteError } from './sqlite-errors.js';
+import { hasContent } from './store-file.js';
+import { RESTORE, StoreFileError } from './store-file-error.js';
 
 /**
- * Opens the store in a file, and leaves the file as it is. With a log or a journal beside it, the connection is read-only:
- * one that may write would merge them into the file when it closes. Without one it is not: SQLite would leave an empty
- * log behind. In a folder that cannot be written SQLite cannot make a log: it reads the file as one that never changes.
+ * Opens the store in a file, and leaves the file as it is.
  * @throws {StoreFileError} the database is not a store, one of a newer version, or was left unfinished by another program
  */
 export function openUnchanged(file: string): DatabaseSync {
   requireOwnLog(file);
-  const hasLog = [`${file}-wal`, `${file}-journal`].some(fs.existsSync);
-  const isFixed = !hasLog && !isWritable(dirname(file));
-  // https://sqlite.org/uri.html#uriimmutable
-  const immutable = new URL(`${pathToFileURL(file).href}?immutable=1`);
-  const database = new DatabaseSync(isFixed ? immutable : file, {
-    readOnly: hasLog || isFixed,
-    timeout: 0,
-  });
+  const database = connectUnchanged(file);
   try {
     database.exec('PRAGMA trusted_schema = OFF');
     schemaVersion(database, file);
@@ -32,6 +24,44 @@ export function openUnchanged(file: string): DatabaseSync {
     const advice = 'start the service, which undoes that write';
     throw new StoreFileError(file, `was left by a program that died in a write: ${advice}`);
   }
+}
+
+/**
+ * | beside the file  | the folder        | the connection may | because                                              |
+ * | ---------------- | ----------------- | ------------------ | ---------------------------------------------------- |
+ * | a log or journal |                   | only read          | at its end, another would merge that into the file   |
+ * | neither          | can be written    | write              | one that only reads would leave an empty log behind  |
+ * | neither          | cannot be written | take the file for one that never changes | it cannot make a log there     |
+ */
+function connectUnchanged(file: string): DatabaseSync {
+  const hasLog = [`${file}-wal`, `${file}-journal`].some(fs.existsSync);
+  if (hasLog) return new DatabaseSync(file, { readOnly: true, timeout: 0 });
+  if (isWritable(dirname(file))) return new DatabaseSync(file, { timeout: 0 });
+  // https://sqlite.org/uri.html#uriimmutable
+  const immutable = new URL(`${pathToFileURL(file).href}?immutable=1`);
+  return new DatabaseSync(immutable, { readOnly: true });
+}
+
+function isWritable(path: string): boolean {
+  try {
+    fs.accessSync(path, fs.constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A store with a log says so in its header; a backup says that it has none. */
+function requireOwnLog(file: string): void {
+  if (!hasContent(`${file}-wal`)) return;
+  const header = Buffer.alloc(20);
+  const descriptor = fs.openSync(file, 'r');
+  fs.readSync(descriptor, header);
+  fs.closeSync(descriptor);
+  // https://sqlite.org/fileformat.html#file_format_version_numbers
+  if (header[18] !== 1) return;
+  const advice = 'remove that log, or put its own file back';
+  throw new StoreFileError(file, `is not the file that ${file}-wal belongs to: ${advice}`);
 }
 
 /** Whether SQLite must undo a write before it can read: SQLITE_READONLY_ROLLBACK. */
@@ -72,34 +102,11 @@ export function undoUnfinishedWrite(file: string): void {
   readPragma(database, 'schema_version');
 }
 
-/** A store with a log says so in its header; a backup says that it has none. */
-function requireOwnLog(file: string): void {
-  if (!hasContent(`${file}-wal`)) return;
-  const header = Buffer.alloc(20);
-  const descriptor = fs.openSync(file, 'r');
-  fs.readSync(descriptor, header, 0, 20, 0);
-  fs.closeSync(descriptor);
-  // https://sqlite.org/fileformat.html#file_format_version_numbers
-  if (header[18] !== 1) return;
-  const advice = 'remove that log, or put its own file back';
-  throw new StoreFileError(file, `is not the file that ${file}-wal belongs to: ${advice}`);
-}
-
-function isWritable(path: string): boolean {
-  try {
-    fs.accessSync(path, fs.constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Up to this many bytes a file is read completely before it is used: some 100 ms at most. */
 const CHECKED_SIZE = 64 * 2 ** 20;
 
-/** Checks whose file it is, its version and its pages, before anything changes it. */
-export function checkContent(file: string): void {
-  using database = openUnchanged(file);
+/** Checks the pages of a store, unless it is large. */
+export function checkPages(database: DatabaseSync, file: string): void {
   if (fs.statSync(file).size <= CHECKED_SIZE) requireSound(database, file);
 }
 

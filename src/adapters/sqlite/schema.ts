@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { PetClaim } from '../../application/ports/catalogue-transfer.js';
 import { petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
-import { OTHER_FILE, StoreFileError } from './store-file.js';
+import { OTHER_FILE, StoreFileError } from './store-file-error.js';
 
 /** Marks an SQLite database as an animal store: "AnSt". */
 export const APPLICATION_ID = 0x416e5374;
@@ -80,11 +80,6 @@ const MIGRATIONS: readonly string[] = [
 /** The version of the schema that this package writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-const placeholders = (columns: string): string => columns.replaceAll(/\w+/g, '?');
-
-const insertInto = (table: string, columns: string): string =>
-  `INSERT INTO ${table} (${columns}) VALUES (${placeholders(columns)})`;
-
 // The columns of an animal. A new field belongs in a new step of MIGRATIONS and in these declarations.
 
 export const PET_COLUMNS = 'id, name, category_id, status';
@@ -107,9 +102,9 @@ export const toPet = ([id, name, categoryId, status]: PetRow): Pet =>
 
 export const FIND_PET = `SELECT ${PET_COLUMNS} FROM pets WHERE id = ?`;
 
-export const INSERT_PET = insertInto('pets', PET_COLUMNS);
+export const INSERT_PET = `INSERT INTO pets (${PET_COLUMNS}) VALUES (?, ?, ?, ?)`;
 
-export const UPDATE_PET = `UPDATE pets SET (${PET_COLUMNS}) = (${placeholders(PET_COLUMNS)}) WHERE id = ?1`;
+export const UPDATE_PET = `UPDATE pets SET (${PET_COLUMNS}) = (?, ?, ?, ?) WHERE id = ?1`;
 
 /** AUTOINCREMENT looks here (https://sqlite.org/autoinc.html). The row appears with the first animal. */
 export const LAST_ID = "SELECT seq FROM sqlite_sequence WHERE name = 'pets'";
@@ -118,16 +113,15 @@ export const CLAIM_COLUMNS = 'scope, key, fingerprint, pet_id, keep_until';
 
 export type ClaimRow = readonly [string, string, string, bigint, bigint];
 
-export function claimRow({ scope, key, fingerprint, petId, keepUntil }: PetClaim): ClaimRow {
-  return [scope, key, fingerprint, petId, BigInt(keepUntil)];
-}
+export const claimRow = ({ scope, key, fingerprint, petId, keepUntil }: PetClaim) =>
+  [scope, key, fingerprint, petId, keepUntil] as const;
 
 export function toClaim([scope, key, fingerprint, petId, keepUntil]: ClaimRow): PetClaim {
   return { scope, key, fingerprint, petId, keepUntil: Number(keepUntil) };
 }
 
 /** Replaces the claim with the same scope and key. */
-export const PUT_CLAIM = insertInto('claims', CLAIM_COLUMNS).replace('INSERT', 'INSERT OR REPLACE');
+export const PUT_CLAIM = `INSERT OR REPLACE INTO claims (${CLAIM_COLUMNS}) VALUES (?, ?, ?, ?, ?)`;
 
 /** The value of a PRAGMA. */
 export const readPragma = (database: DatabaseSync, name: string): unknown =>
@@ -184,7 +178,8 @@ export function upgradeSchema(
     if (version > 0 && version < SCHEMA_VERSION) {
       folder = mkdtempSync(`${file}.version-${version}-`);
       const copy = join(folder, basename(file));
-      copyTo(copy, file, version);
+      using other = new DatabaseSync(file); // this one is in a transaction, which cannot copy
+      copyTo(copy, other);
       const warning = `older programs cannot open it any more. A copy for them is ${copy}`;
       onNotice(`upgrading ${file} from schema version ${version} to ${SCHEMA_VERSION}: ${warning}`);
     }
@@ -196,12 +191,12 @@ export function upgradeSchema(
   }
 }
 
-/** Copies a store, of which the caller holds the lock, to a new file on the disk, for this user alone. */
-function copyTo(copy: string, file: string, version: number): void {
-  using database = new DatabaseSync(file); // the one with the lock is in a transaction, which cannot copy
+/** Copies a store to a new file on the disk, for this user alone. */
+export function copyTo(copy: string, database: DatabaseSync): void {
   database.prepare('VACUUM INTO ?').run(copy);
   chmodSync(copy, 0o600);
   // A commit syncs the file, which VACUUM INTO of older SQLites does not. Node.js's permission model refuses fsync.
   using copied = new DatabaseSync(copy);
+  const version = Number(readPragma(copied, 'user_version'));
   copied.exec(`PRAGMA synchronous = EXTRA; PRAGMA user_version = ${version}`);
 }

@@ -4,16 +4,13 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CallOptions } from '../../application/animal-store.js';
+import { syncFolder } from '../file-system.js';
 import { retryWhileBusy } from './busy.js';
 import { openUnchanged, requireSound } from './open-unchanged.js';
+import { copyTo } from './schema.js';
 import { isBusy } from './sqlite-errors.js';
-import {
-  StoreFileError,
-  createFolders,
-  findOrCreateFile,
-  storeFileError,
-  syncFolder,
-} from './store-file.js';
+import { createFolders, findFile, hasContent, realPath } from './store-file.js';
+import { StoreFileError, storeFileError } from './store-file-error.js';
 
 /** A finished backup, or a restored store. Paths are absolute. */
 export interface SqliteBackup {
@@ -37,14 +34,22 @@ export async function backUpSqliteStore(
   target: string,
   call: CallOptions = {},
 ): Promise<SqliteBackup> {
-  const store = await findOrCreateFile(resolve(path), true);
   const file = resolve(target);
-  if (fs.existsSync(file)) throw new StoreFileError(file, 'exists: name a new file');
-  if (/-(?:wal|shm|journal)$/.test(file))
-    throw new StoreFileError(file, 'has a name that SQLite uses beside a store: name another file');
-  // A link, not a new name: it never replaces a file.
-  const pets = await copyChecked(store, file, call, (copy) => fs.linkSync(copy, file));
-  return { store, file, pets };
+  try {
+    const store = findFile(resolve(path));
+    if (fs.existsSync(file)) throw new StoreFileError(file, 'exists: name a new file');
+    if (/-(?:wal|shm|journal)$/.test(file))
+      throw new StoreFileError(
+        file,
+        'has a name that SQLite uses beside a store: name another file',
+      );
+    return await withCheckedCopy(store, file, call, (copy, pets) => {
+      fs.linkSync(copy, file); // unlike a new name, a link never replaces a file
+      return { store, file, pets };
+    });
+  } catch (error) {
+    throw notCopied(resolve(path), file, error);
+  }
 }
 
 /**
@@ -57,74 +62,83 @@ export async function restoreSqliteStore(
   backup: string,
   call: CallOptions = {},
 ): Promise<SqliteBackup> {
-  const file = await findOrCreateFile(resolve(backup), true);
-  if (fs.statSync(file).size === 0) throw new StoreFileError(file, 'is empty: name a backup');
-  let store = resolve(path);
-  await createFolders(store);
-  if (fs.existsSync(store)) store = fs.realpathSync.native(store);
-  let setAside: string | undefined;
-  const pets = await copyChecked(file, store, call, (copy) => {
-    requireUnused(store);
-    const { uid, gid } = fs.statSync(fs.existsSync(store) ? store : dirname(store));
-    if (process.getuid?.() === 0) fs.chownSync(copy, uid, gid);
-    for (const old of ['', '-wal', '-shm', '-journal'].map((suffix) => store + suffix)) {
-      if (!fs.existsSync(old)) continue;
-      setAside ??= fs.mkdtempSync(`${store}.replaced-`);
-      // The store keeps its name until the copy has it: a service that starts meanwhile never finds none.
-      const move = old === store ? fs.linkSync : fs.renameSync;
-      move(old, join(setAside, basename(old)));
-    }
-    fs.renameSync(copy, store);
-  });
-  return { store, file, pets, setAside };
+  const target = resolve(path);
+  try {
+    const file = findFile(resolve(backup));
+    if (!hasContent(file)) throw new StoreFileError(file, 'is empty: name a backup');
+    await createFolders(target);
+    const store = fs.existsSync(target) ? realPath(target) : target;
+    return await withCheckedCopy(file, store, call, (copy, pets) => {
+      requireClosed(store);
+      const { uid, gid } = fs.statSync(fs.existsSync(store) ? store : dirname(store));
+      if (process.getuid?.() === 0) fs.chownSync(copy, uid, gid);
+      const setAside = setFilesAside(store);
+      fs.renameSync(copy, store);
+      return { store, file, pets, setAside };
+    });
+  } catch (error) {
+    throw notCopied(resolve(backup), target, error);
+  }
 }
 
+const notCopied = (source: string, target: string, error: unknown): unknown =>
+  storeFileError(source, error, (reason) => `was not copied to ${target} (${reason})`);
+
 /** Refuses a store that any process has open. Brings what a crash left in the log into the file, if it is sound. */
-function requireUnused(store: string): void {
+function requireClosed(store: string): void {
   if (!fs.existsSync(store)) return;
   using database = new DatabaseSync(store, { timeout: 0 });
   try {
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK');
-  } catch (error) {
-    if (isBusy(error))
-      throw new StoreFileError(store, 'is in use: stop every service and command on it', {
-        cause: error,
-      });
+  } catch (cause) {
+    const problem = 'is in use: stop every service and command on it';
+    if (isBusy(cause)) throw new StoreFileError(store, problem, { cause });
   }
 }
 
+/** Moves the files of a store, if there are any, to a new folder beside it. Returns that folder. */
+function setFilesAside(store: string): string | undefined {
+  const paths = ['', '-wal', '-shm', '-journal'].map((suffix) => store + suffix);
+  const files = paths.filter((path) => fs.existsSync(path));
+  if (files.length === 0) return undefined;
+  const folder = fs.mkdtempSync(`${store}.replaced-`);
+  for (const file of files) {
+    // The store keeps its name until the copy has it: a service that starts meanwhile never finds none.
+    const move = file === store ? fs.linkSync : fs.renameSync;
+    move(file, join(folder, basename(file)));
+  }
+  return folder;
+}
+
 /**
- * Copies the store in `source` beside `target`, as of one instant and for this user alone, checks the copy, and lets
- * `place` give it its name. Whatever fails, nothing is left of the copy. Returns how many animals it holds.
+ * Copies the store in `source` beside `target`, as of one instant and for this user alone. Checks the copy, and lets
+ * `place` give it its name. Whatever fails, nothing is left of the copy.
+ * @param place gets the path of the copy, and how many animals it holds
  */
-async function copyChecked(
+async function withCheckedCopy(
   source: string,
   target: string,
   call: CallOptions,
-  place: (copy: string) => void,
-): Promise<number> {
-  let folder: string | undefined;
+  place: (copy: string, pets: number) => SqliteBackup,
+): Promise<SqliteBackup> {
+  const folder = await mkdtemp(`${target}.tmp-`); // on the disk of the target
   try {
-    folder = await mkdtemp(`${target}.tmp-`); // on the disk of the target
     const copy = join(folder, 'copy.db');
     await retryWhileBusy('copying the store', call, () => {
       // Writers neither wait nor change the copy, which has no log: it also opens on a disk that is read-only.
       using database = openUnchanged(source);
-      database.prepare('VACUUM INTO ?').run(copy);
+      copyTo(copy, database);
     });
-    fs.chmodSync(copy, 0o600);
     const pets = checkCopy(copy, source);
     // The copy held the event loop. Signals that came meanwhile arrive in its next turn, which the second one ends.
     await nextTurn();
     await nextTurn();
     call.signal?.throwIfAborted();
-    place(copy);
+    const placed = place(copy, pets);
     await syncFolder(dirname(target));
-    return pets;
-  } catch (error) {
-    throw storeFileError(source, error, (reason) => `was not copied to ${target} (${reason})`);
+    return placed;
   } finally {
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   }
 }
 
@@ -132,10 +146,12 @@ async function copyChecked(
 function checkCopy(copy: string, source: string): number {
   using database = new DatabaseSync(copy); // a read-only connection would not check the CHECK constraints
   requireSound(database, source);
-  const trigger = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").get()?.[
-    'name'
-  ];
-  if (trigger === undefined)
-    return Number(database.prepare('SELECT count(*) FROM pets').get()?.['count(*)']);
-  throw new StoreFileError(source, `has the trigger ${String(trigger)}: no store has one, drop it`);
+  const trigger = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").get();
+  if (trigger !== undefined)
+    throw new StoreFileError(
+      source,
+      `has the trigger ${String(trigger['name'])}: no store has one, drop it`,
+    );
+  const counted = database.prepare('SELECT count(*) AS pets FROM pets').get();
+  return Number(counted?.['pets']);
 }

@@ -4,7 +4,7 @@ import { requireWriting, type OpenMode } from '../../application/ports/store.js'
 import { UnavailableError } from '../../domain/errors.js';
 import { retryWhileBusy } from './busy.js';
 import { GroupCommit } from './group-commit.js';
-import { watchPlaces } from './store-file.js';
+import { watchPlaces } from './watch-places.js';
 
 /**
  * A prepared statement. Its rows are arrays in the order of the columns, with integers as bigints. STRICT tables and
@@ -21,7 +21,7 @@ export interface Statement<Row extends readonly SQLOutputValue[] = never> {
 
 /** The one connection of a store, shared by its ports. */
 export class SqliteConnection {
-  // Referenced here for as long as its statements are in use: they do not survive it.
+  /** Keep this reference: when the database object is garbage collected, its statements stop working. */
   readonly #database: DatabaseSync;
   readonly #onLongWait: () => void;
   readonly #writes: GroupCommit;
@@ -37,7 +37,7 @@ export class SqliteConnection {
     this.#mode = mode;
     this.#database = database;
     this.#onLongWait = onLongWait;
-    this.#findMoved = watchPlaces(file, `${file}-wal`);
+    this.#findMoved = watchPlaces(file);
     this.#writes = new GroupCommit(database, () => this.#requireInPlace(), onLongWait);
   }
 

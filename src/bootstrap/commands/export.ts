@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { constants, link, lstat, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { syncFolder } from '../../adapters/sqlite/store-file.js';
+import { syncFolder } from '../../adapters/file-system.js';
 import { petPages } from '../../application/pet-pages.js';
 import type { Pet } from '../../domain/pet.js';
 import { stringifyJson } from '../../exact-json.js';

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
-import { watchPlaces } from '../../../src/adapters/sqlite/store-file.js';
+import { watchPlaces } from '../../../src/adapters/sqlite/watch-places.js';
 import type { PetStatus } from '../../../src/domain/pet-status.js';
 import {
   change,

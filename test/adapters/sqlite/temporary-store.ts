@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
-import { StoreFileError } from '../../../src/adapters/sqlite/store-file.js';
+import { StoreFileError } from '../../../src/adapters/sqlite/store-file-error.js';
 import type { Claim } from '../../../src/application/ports/pet-repository.js';
 import type { CompleteStore, OpenOptions } from '../../../src/application/ports/store.js';
 import type { UnsavedPet } from '../../../src/domain/pet.js';
