@@ -14,9 +14,6 @@ interface Write {
   reject(reason: unknown): void;
 }
 
-/** A batch of at least this many writes does not wait for another turn. */
-const LARGE_BATCH = 32;
-
 /** The most writes of a batch: some 25 ms, after which other events get their turn. */
 const LARGEST_BATCH = 1000;
 
@@ -32,8 +29,8 @@ const isRefusal = (error: unknown): boolean =>
 
 /**
  * Batches queued writes into one transaction: a commit that reaches the disk costs far more than a write. A batch holds
- * up to 1,000 writes of one event-loop turn, or of two if they are few. An aborted write leaves the queue, until its
- * transaction begins. From there to the commit everything is one synchronous step.
+ * up to 1,000 writes of two turns of the event loop. An aborted write leaves the queue, until its transaction begins.
+ * From there to the commit everything is one synchronous step.
  */
 export class GroupCommit {
   /** Whether the latest transaction did not commit. */
@@ -117,8 +114,7 @@ export class GroupCommit {
     // While other processes write, too, each leaves the lock to them before its next commit.
     const othersWrite = performance.now() - this.#othersWroteAt < RECENT;
     await (othersWrite ? delay(PAUSE) : nextTurn());
-    // Of requests that arrived together, some may still be read.
-    if (this.#queue.length < LARGE_BATCH) await nextTurn();
+    await nextTurn(); // of requests that arrived together, some may still be read
   }
 
   /** Commits the first writes of the queue together. If one of them fails, rejects it and undoes the others. */
