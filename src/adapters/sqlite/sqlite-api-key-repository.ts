@@ -39,13 +39,11 @@ export function sqliteApiKeys(connection: SqliteConnection): ApiKeyRepository {
 
     revoke: (id, at, call) =>
       connection.write('revoking an API key', call, () => {
-        sql.revoke.run(BigInt(at), id);
+        sql.revoke.run(at, id);
         return find(id);
       }),
   };
 }
-
-const time = (at: number | undefined): bigint | null => (at === undefined ? null : BigInt(at));
 
 const toRow = ({ id, name, hash, scopes, createdAt, expiresAt, revokedAt }: ApiKeyRecord) =>
   [
@@ -53,9 +51,9 @@ const toRow = ({ id, name, hash, scopes, createdAt, expiresAt, revokedAt }: ApiK
     name,
     hash,
     JSON.stringify(scopes),
-    time(createdAt),
-    time(expiresAt),
-    time(revokedAt),
+    createdAt,
+    expiresAt ?? null,
+    revokedAt ?? null,
   ] as const;
 
 const toRecord = ([

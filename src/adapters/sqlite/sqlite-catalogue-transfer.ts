@@ -70,7 +70,7 @@ export function sqliteTransfer(connection: SqliteConnection): CatalogueTransfer 
     async readClaims({ after = { scope: '', key: '' }, limit, now }, call) {
       const { scope, key } = after;
       return connection.read('reading claims', call, () =>
-        sql.readClaims.all(scope, key, BigInt(now), limit).map(toClaim),
+        sql.readClaims.all(scope, key, now, limit).map(toClaim),
       );
     },
 

@@ -19,7 +19,7 @@ import {
 import type { SqliteConnection } from './sqlite-connection.js';
 
 /** How long an expired claim is kept for calls whose clock is behind: an hour, in milliseconds. */
-const SWEEP_DELAY = 60n * 60n * 1000n;
+const SWEEP_DELAY = 60 * 60 * 1000;
 
 /** Animals in an SQLite file. What is acknowledged is on the disk, and several processes may share the file. */
 export function sqlitePets(connection: SqliteConnection): Complete<PetRepository> {
@@ -59,7 +59,7 @@ export function sqlitePets(connection: SqliteConnection): Complete<PetRepository
     }
   }
 
-  function addOnce(pet: UnsavedPet, claim: Claim, now: bigint): CreatedPet {
+  function addOnce(pet: UnsavedPet, claim: Claim, now: number): CreatedPet {
     const earlier = sql.findClaim.get(claim.scope, claim.key, now);
     if (earlier !== undefined) {
       const [fingerprint, petId] = earlier;
@@ -76,7 +76,7 @@ export function sqlitePets(connection: SqliteConnection): Complete<PetRepository
     add: (pet, call) => connection.write('adding an animal', call, () => insert(pet)),
 
     addOnce: (pet, claim, now, call) =>
-      connection.write('adding an animal', call, () => addOnce(pet, claim, BigInt(now))),
+      connection.write('adding an animal', call, () => addOnce(pet, claim, now)),
 
     findById: (id, call) =>
       connection.read('reading an animal', call, () => {
