@@ -3,7 +3,9 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { ROOT, proseOf, read } from '../docs/code-blocks.js';
 
-const DOCUMENTS = globSync('{*.md,docs/**/*.md}', { cwd: ROOT });
+const OF_SUITES = 'test/contract/README.md';
+
+const DOCUMENTS = [...globSync('{*.md,docs/**/*.md}', { cwd: ROOT }), OF_SUITES];
 
 /** What a heading is called in links, as it is on most sites. */
 const anchorOf = (heading: string): string =>
@@ -37,6 +39,8 @@ function missingPaths(document: string): string[] {
   ];
   return spans.map(([, path = '']) => path).filter((path) => !existsSync(join(ROOT, path)));
 }
+
+const unindented = (code: string): string => code.replaceAll(/^ +/gm, '');
 
 /** Whether a file of src names a field of an animal. `name` and `status` alone are also words of keys and of HTTP. */
 function namesField(file: string, source: string): boolean {
@@ -80,6 +84,17 @@ describe('The documents', () => {
     );
     expect(withFields).to.include.members(['src/domain/pet.ts', 'src/adapters/http/pet-json.ts']);
     expect(named).to.have.members(withFields);
+  });
+
+  it('quote the code of the contract suites as it is', () => {
+    const quotes = read(OF_SUITES).matchAll(/`([\w./-]+\.ts)`(?:(?!```)[^])*```ts\n([^]*?)```/g);
+    const quoted = Array.from(quotes);
+    const differing = quoted
+      .filter(([, file = '', code = '']) => !unindented(read(file)).includes(unindented(code)))
+      .map(([, file]) => file);
+
+    expect(differing, 'files that the page misquotes').to.deep.equal([]);
+    expect(quoted, 'its clause, its case and its broken adapters').to.have.length(3);
   });
 
   it('are short where they are read first: the README, and every cell of the decisions', () => {
