@@ -157,8 +157,10 @@ describe('The public types', () => {
       categoryId: 1,
     });
     expect(pet.name).to.equal('Fido');
-    // @ts-expect-error: an animal does not change
-    expect(() => (pet.name = 'Rex')).to.throw(TypeError);
+    expect(() => {
+      // @ts-expect-error: an animal does not change
+      pet.name = 'Rex';
+    }).to.throw(TypeError);
     const unsound: PetRepository[] = [
       // @ts-expect-error: its list is missing
       { ...sound, list: undefined },

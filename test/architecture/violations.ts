@@ -51,9 +51,9 @@ function importViolations({ path, imports }: Module): Violation[] {
   });
 }
 
-function mayImport({ place, mayImport }: LayerRule, path: string, target: string): boolean {
-  const groups = place.exec(path)?.groups ?? {};
-  return mayImport
+function mayImport(layer: LayerRule, path: string, target: string): boolean {
+  const groups = layer.place.exec(path)?.groups ?? {};
+  return layer.mayImport
     .map((pattern) => pattern.replaceAll(/<(\w+)>/g, (_, name: string) => groups[name] ?? ''))
     .some((pattern) => {
       if (pattern.endsWith('/')) return target.startsWith(pattern);

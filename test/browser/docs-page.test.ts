@@ -165,9 +165,9 @@ describeInChromium('The docs page', (browser) => {
 
   it('has no fault that axe finds and needs no sideways scrolling, light and dark, narrow and wide', async () => {
     await send(page, 'createPet');
-    await page
-      .locator('details')
-      .evaluateAll((all: HTMLDetailsElement[]) => all.forEach((one) => (one.open = true)));
+    await page.locator('details').evaluateAll((all: HTMLDetailsElement[]) => {
+      for (const details of all) details.open = true;
+    });
     await keyField(page).fill('nobody');
     await send(page, 'getPet');
     await page.evaluate(axe.source);
@@ -392,8 +392,8 @@ describeInChromium('The docs page', (browser) => {
   });
 
   /** Serves everything below `origin` from the service, with another page if given. */
-  const proxy = (page: Page, origin: string, html?: string): Promise<unknown> =>
-    page.route(`${origin}**`, async (route) => {
+  const proxy = (visited: Page, origin: string, html?: string): Promise<unknown> =>
+    visited.route(`${origin}**`, async (route) => {
       const url = new URL(route.request().url().replace(origin, '/'), service.docsUrl).href;
       const response = await route.fetch({ url });
       await route.fulfill({ response, ...(html && url === service.docsUrl && { body: html }) });

@@ -71,12 +71,9 @@ describe('The files for deployment', function () {
     ['kubernetes-validate'],
     'have manifests that the schemas of Kubernetes know',
     async () => {
-      const lines = (await told('kubernetes-validate', '--strict', ...ALL_MANIFESTS)).match(
-        /passed for resource/g,
-      );
-      expect(lines).to.have.length(
-        ALL_MANIFESTS.flatMap((file) => read(file).split('\n---\n')).length,
-      );
+      const report = await told('kubernetes-validate', '--strict', ...ALL_MANIFESTS);
+      const resources = ALL_MANIFESTS.flatMap((file) => read(file).split('\n---\n'));
+      expect(report.match(/passed for resource/g), report).to.have.length(resources.length);
     },
   );
 
@@ -92,13 +89,15 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
     for (const unit of [UNIT, TEMPLATE]) {
       const file = join(folder, basename(unit).replace('@', '@1'));
       writeFileSync(file, read(unit).replace('/usr/bin/node', process.execPath));
-      const lines = (await told('systemd-analyze', 'verify', '--man=no', file)).split('\n');
-      expect(lines.filter((line) => line.includes('animal-store'))).to.deep.equal([]);
+      const report = await told('systemd-analyze', 'verify', '--man=no', file);
+      const ours = report.split('\n').filter((line) => line.includes('animal-store'));
+      expect(ours, 'what systemd says of the unit').to.deep.equal([]);
     }
   });
 
   it('have a template that differs from the unit in what several services on one port need', () => {
-    const [one, template] = [lines(UNIT), lines(TEMPLATE)];
+    const one = lines(UNIT);
+    const template = lines(TEMPLATE);
     expect(one.filter((line) => !template.includes(line))).to.deep.equal([
       'Description=animal store',
     ]);

@@ -12,12 +12,10 @@ import { PATH } from './needing.js';
  * It listens on the socket at `socketPath`.
  */
 export async function startNginx(folder: string, [first, second]: readonly [number, number]) {
-  const [pem, key, socketPath, file] = [
-    `${folder}/pem`,
-    `${folder}/key`,
-    `${folder}/socket`,
-    `${folder}/conf`,
-  ];
+  const pem = `${folder}/pem`;
+  const key = `${folder}/key`;
+  const socketPath = `${folder}/socket`;
+  const file = `${folder}/conf`;
   const subject = [
     '-nodes',
     '-days',

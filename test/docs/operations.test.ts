@@ -67,15 +67,10 @@ describe('The pages for operators', function () {
         expect(created.headers.location).to.equal('/v1/pets/1');
         expect(created.headers['x-request-id']).to.match(/^[0-9a-f]{32}$/);
         const keyed = { ...json, 'Idempotency-Key': 'bella' };
-        const [first, second] = [
-          await send('/v1/pets', 'POST', keyed, bella),
-          await send('/v1/pets', 'POST', keyed, bella),
-        ];
-        expect([second.status, second.body, second.headers['idempotency-replayed']]).to.deep.equal([
-          201,
-          first.body,
-          'true',
-        ]);
+        const first = await send('/v1/pets', 'POST', keyed, bella);
+        const second = await send('/v1/pets', 'POST', keyed, bella);
+        expect(second).to.include({ status: 201, body: first.body });
+        expect(second.headers['idempotency-replayed']).to.equal('true');
         for (const path of [
           '/v1/pets/%31',
           '/v1//pets',

@@ -27,7 +27,9 @@ const serve = (...adapters: Adapter[]): Promise<string> =>
 
 describe('The examples', () => {
   let folder: string;
-  beforeEach(() => void (folder = temporaryFolder()));
+  beforeEach(() => {
+    folder = temporaryFolder();
+  });
   afterEach(cleanUp);
 
   /** Starts a program that reads `input`. */

@@ -169,7 +169,7 @@ describe('The published schemas accept exactly what the service accepts:', () =>
       fc.string({ maxLength: 1 }),
     );
     const key = fc.array(character, { maxLength: 4 }).map((characters) => characters.join(''));
-    const quoted = key.map((text) => `"${text}"`);
+    const quoted = key.map((bare) => `"${bare}"`);
     agree(
       fc.oneof(
         key,
