@@ -1,9 +1,9 @@
 import { storeContracts } from '../contract/store-contracts.js';
 import type { StoreSubject } from '../contract/store-subject.js';
 
-/** Why cases of the store contracts are skipped on this subject: a subject that promises too little skips silently. */
-export const skipReasons = (subject: StoreSubject): readonly string[] => [
-  ...new Set(
-    storeContracts.flatMap(({ cases }) => cases.flatMap(({ unless }) => unless?.(subject) ?? [])),
-  ),
-];
+/** The optional parts that this subject lacks, without which cases of the store contracts are skipped. */
+export function missingParts(subject: StoreSubject): ReadonlySet<string> {
+  const needed = storeContracts.flatMap(({ cases }) => cases.flatMap(({ needs = [] }) => needs));
+  const missing = needed.filter((part) => part.missing(subject) !== undefined);
+  return new Set(missing.map(({ name }) => name));
+}

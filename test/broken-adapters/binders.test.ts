@@ -8,7 +8,12 @@ const contract: Contract<Subject> = {
   cases: [
     { name: 'opens', topic: 'lids', run: async () => {} },
     { name: 'holds water', run: () => Promise.reject(new Error('it leaks')) },
-    { name: 'closes', topic: 'lids', unless: () => 'it has no lid', run: async () => {} },
+    {
+      name: 'closes',
+      topic: 'lids',
+      needs: [{ name: 'lid', missing: () => 'it has no lid' }],
+      run: async () => {},
+    },
   ],
 };
 
@@ -46,10 +51,13 @@ class Recorder {
     for (const { title, body } of this.#tests) {
       const line = { text: title };
       const { self, context } = contextOf(line);
-      const end = await body.call(self, ...(context === undefined ? [] : [context])).then(
-        () => 'ended',
-        (error: Error) => `threw ${(this.thrown = error).message}`,
-      );
+      let end = 'ended';
+      try {
+        await body.call(self, ...(context === undefined ? [] : [context]));
+      } catch (error) {
+        this.thrown = error;
+        end = `threw ${(error as Error).message}`;
+      }
       ran.push(`${line.text}: ${end}`);
     }
     for (const body of this.#afters) await body();
@@ -104,7 +112,9 @@ describe('bindContract', () => {
       bindContract(contract, open, recorder);
       const ran = await recorder.run((line) => ({
         context: Object.assign(context, {
-          skip: (reason: string) => void (line.text += ` [skipped: ${reason}]`),
+          skip(reason: string) {
+            line.text += ` [skipped: ${reason}]`;
+          },
         }),
       }));
       expect(ran).to.deep.equal([

@@ -8,25 +8,29 @@ import { runContract } from '../contract/run-contract.js';
 import type { StoreSubject } from '../contract/store-subject.js';
 
 /** Broken adapters, by the one case that each must fail. The compiler asks for one for each case with a fixed name. */
-export type BrokenAdapters<Id extends string, Fault> = Readonly<
-  Record<Id, Fault | readonly [Fault, ...Fault[]]>
+export type BrokenAdapters<Name extends string, Broken> = Readonly<
+  Record<Name, Broken | readonly [Broken, ...Broken[]]>
 >;
 
 /** Enough to show what goes wrong with thousands of animals. */
 const ANIMALS = 1500;
 
-/** Shows that a contract passes an adapter that keeps it, and fails each broken one. */
-export function failsBroken<S extends Subject, Fault, Given extends string = never>(
-  contract: Contract<S, Given>,
-  open: (fault?: Fault) => Open<S, Given>,
-  broken: BrokenAdapters<string, Fault>,
-  idle: BrokenAdapters<string, Fault> = {},
+/**
+ * Shows that a contract passes an adapter that keeps it, and fails each broken one.
+ * @param open opens the adapter that keeps it, or a broken one
+ * @param idle adapters with an operation that does nothing, by its name: any case may fail them
+ */
+export function failsBroken<Tested extends Subject, Broken, Given extends string = never>(
+  contract: Contract<Tested, Given>,
+  open: (broken?: Broken) => Open<Tested, Given>,
+  broken: BrokenAdapters<string, Broken>,
+  idle: BrokenAdapters<string, Broken> = {},
 ): void {
   const names = contract.cases.map(({ name }) => name);
-  const run = async (fault: Fault | undefined, only: (name: string) => boolean) => {
+  const run = async (adapter: Broken | undefined, only: (name: string) => boolean) => {
     let opened = 0;
-    const counted: Open<S, Given> = async (given) => {
-      const subject = await open(fault)(given);
+    const counted: Open<Tested, Given> = async (given) => {
+      const subject = await open(adapter)(given);
       opened += 1;
       return subject;
     };
@@ -40,7 +44,8 @@ export function failsBroken<S extends Subject, Fault, Given extends string = nev
     this.timeout(60_000);
 
     it('names each case differently', () => {
-      expect(names.filter((name, index) => names.indexOf(name) !== index)).to.deep.equal([]);
+      const repeated = names.filter((name, index) => names.indexOf(name) !== index);
+      expect(repeated).to.deep.equal([]);
     });
 
     it('passes an adapter that keeps it, in each case that catches another', async () => {
@@ -48,31 +53,35 @@ export function failsBroken<S extends Subject, Fault, Given extends string = nev
       expect(results.filter(({ outcome }) => outcome !== 'passed')).to.deep.equal([]);
     });
 
-    for (const [operation, fault] of listed(idle)) {
+    for (const { name: operation, adapter } of numbered(idle)) {
       it(`fails an adapter whose ${operation} does nothing`, async () => {
-        const results = await run(fault, (name) => !/thousands/.test(name));
-        expect(results.filter(({ outcome }) => outcome === 'failed')).to.not.deep.equal([]);
+        const results = await run(adapter, (name) => !/thousands/.test(name));
+        const outcomes = results.map(({ outcome }) => outcome);
+        expect(outcomes, 'the outcomes of all cases').to.include('failed');
       });
     }
 
-    for (const [promise, fault, count] of listed(broken)) {
-      it(`fails an adapter that breaks this${count}: ${promise}`, async () => {
-        const results = await run(fault, (name) => name === promise);
-        expect(results.map(({ outcome }) => outcome)).to.deep.equal(['failed']);
+    for (const { name: clause, adapter, number } of numbered(broken)) {
+      it(`fails an adapter that breaks this${number}: ${clause}`, async () => {
+        const results = await run(adapter, (name) => name === clause);
+        const outcomes = results.map(({ outcome }) => outcome);
+        expect(outcomes, 'the outcome of the case').to.deep.equal(['failed']);
       });
     }
   });
 }
 
-/** Each fault alone, with the name of its case and its number among those of the case. */
-const listed = <Fault>(faults: BrokenAdapters<string, Fault>) =>
-  Object.entries(faults).flatMap(([name, ones]) =>
-    [ones]
-      .flat()
-      .map((one, index) => [name, one as Fault, index === 0 ? '' : ` (${index + 1})`] as const),
+/** Each broken adapter with the name of its case, and its number if it is not the first of the case. */
+const numbered = <Broken>(adapters: BrokenAdapters<string, Broken>) =>
+  Object.entries(adapters).flatMap(([name, ofCase]) =>
+    [ofCase].flat().map((adapter, index) => ({
+      name,
+      adapter: adapter as Broken,
+      number: index === 0 ? '' : ` (${index + 1})`,
+    })),
   );
 
-/** What replaces operations of a port. The others stay those of an adapter that keeps its promises. */
+/** What replaces operations of a port. The others stay those of an adapter that keeps its contract. */
 export type Fault<Port> = (port: Port) => Partial<Port>;
 
 type Operation<Port, Name extends keyof Port> = Extract<
@@ -125,15 +134,15 @@ export function faultsOf<Port extends object>() {
   return {
     /** Changes the arguments of operations. */
     asks: (changes: {
-      readonly [Name in keyof Port]?: (...args: Args<Port, Name>) => Args<Port, Name>;
+      readonly [Call in keyof Port]?: (...args: Args<Port, Call>) => Args<Port, Call>;
     }) =>
       changed(changes, (operation, args, change) => operation(...(change(...args) as unknown[]))),
 
     /** Changes the results of operations. */
     returns: (changes: {
-      readonly [Name in keyof Port]?: (
-        result: Result<Port, Name>,
-        ...args: Args<Port, Name>
+      readonly [Call in keyof Port]?: (
+        result: Result<Port, Call>,
+        ...args: Args<Port, Call>
       ) => unknown;
     }) =>
       changed(changes, async (operation, args, change) =>
@@ -142,7 +151,7 @@ export function faultsOf<Port extends object>() {
 
     /** Changes the errors of operations: returns or throws instead. */
     rejects: (changes: {
-      readonly [Name in keyof Port]?: (error: Error, ...args: Args<Port, Name>) => unknown;
+      readonly [Call in keyof Port]?: (error: Error, ...args: Args<Port, Call>) => unknown;
     }) =>
       changed(changes, (operation, args, change) =>
         operation(...args).catch((error: unknown) => change(error, ...args)),
@@ -213,7 +222,11 @@ export function faultsOf<Port extends object>() {
           if (inUse === connections) throw new UnavailableError('waiting for a connection');
           inUse += 1;
           await Promise.resolve();
-          return operation(...args).finally(() => (inUse -= 1));
+          try {
+            return await operation(...args);
+          } finally {
+            inUse -= 1;
+          }
         })(port);
       },
 
@@ -308,9 +321,9 @@ export const inPort = <Name extends PartName, Id extends string>(
   name: Name,
   faults: BrokenAdapters<Id, PortFault<Name>>,
 ): BrokenAdapters<Id, HandleFaults> =>
-  each(faults, (promise, broken) => [
-    promise,
-    [broken].flat().map((fault): object => ({ first: { [name]: fault } })) as [HandleFaults],
+  each(faults, (clause, ofCase) => [
+    clause,
+    [ofCase].flat().map((fault): object => ({ first: { [name]: fault } })) as [HandleFaults],
   ]);
 
 /** `failsBroken` for one part of a store that is durable, shared and ordered. */
@@ -328,8 +341,8 @@ export function failsBrokenStores<Id extends string>(
         const parts = Object.entries(faults[handle] ?? {}).map(([part, fault]) => {
           const replaced = (whole: object) =>
             (fault as (part: object, store: CompleteStore) => object)(whole, store);
-          const broken = withFault<object>(partOf(store, part as PartName), replaced);
-          return part === 'lifecycle' ? lifecycleOf(broken as CompleteStore) : { [part]: broken };
+          const faulty = withFault<object>(partOf(store, part as PartName), replaced);
+          return part === 'lifecycle' ? lifecycleOf(faulty as CompleteStore) : { [part]: faulty };
         });
         return Object.assign(store, ...parts) as CompleteStore;
       };
@@ -358,7 +371,9 @@ function handleOn(memory: CompleteStore): CompleteStore {
   const closed = openMemoryStore();
   void closed.close();
   let target = memory;
-  const close = async (): Promise<void> => void (target = closed);
+  const close = async (): Promise<void> => {
+    target = closed;
+  };
   const port = <Name extends PortName>(name: Name): CompleteStore[Name] =>
     new Proxy(memory[name], {
       get:

@@ -48,7 +48,9 @@ class Handles {
     };
   }
 
-  readonly remove = async (): Promise<void> => void (this.removed += 1);
+  readonly remove = async (): Promise<void> => {
+    this.removed += 1;
+  };
 }
 
 const broken = () => Promise.reject(new Error('broken'));
@@ -56,10 +58,13 @@ const broken = () => Promise.reject(new Error('broken'));
 /** Rejects each so many calls. */
 const failsEach = (count: number): Change => {
   let calls = 0;
-  return (operation, name) =>
-    name === 'close'
-      ? operation
-      : (...args) => ((calls += 1) % count === 0 ? broken : operation)(...args);
+  return (operation, name) => {
+    if (name === 'close') return operation;
+    return (...args) => {
+      calls += 1;
+      return calls % count === 0 ? broken() : operation(...args);
+    };
+  };
 };
 
 const FAULTS: Readonly<Record<string, { change: () => Change; options?: RunOptions }>> = {

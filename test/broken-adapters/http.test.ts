@@ -183,7 +183,9 @@ failsBroken(httpContract, (fault?: OpenHttp) => fault ?? listened((listener) => 
 const shelves = (fault?: Middleware): OpenHttp =>
   listenerSubjects((http) => {
     const router = new Router();
-    router.get('/v1/shelves', (context) => void (context.body = []));
+    router.get('/v1/shelves', (context) => {
+      context.body = [];
+    });
     const guarded = createKoaApp(http, router).callback();
     const own = fault ? new Koa().use(fault).use(router.routes()).callback() : guarded;
     return (request, response) =>

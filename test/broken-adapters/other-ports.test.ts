@@ -7,6 +7,7 @@ import type {
   CatalogueTransfer,
   PetClaim,
 } from '../../src/application/ports/catalogue-transfer.js';
+import type { CompleteStore, OpenMode, OpenOptions } from '../../src/application/ports/store.js';
 import { UnavailableError } from '../../src/domain/errors.js';
 import type { Pet } from '../../src/domain/pet.js';
 import {
@@ -26,10 +27,11 @@ import {
   failsBroken,
   faultsOf,
   inPort,
-  keepsSnapshot,
   failsBrokenStores,
-  type Fault,
+  keepsSnapshot,
+  withFault,
   type BrokenAdapters,
+  type Fault,
 } from './broken-adapters.js';
 
 const key = faultsOf<ApiKeyRepository>();
@@ -174,7 +176,10 @@ failsBrokenStores<CatalogueTransferCase>(catalogueTransferContract, 'transfer', 
     'takes nothing back when fewer ids are reserved, or none': (transfer) => {
       let lastId = 0n;
       return {
-        reserveIds: (last, call) => transfer.reserveIds((lastId = last), call),
+        reserveIds(last, call) {
+          lastId = last;
+          return transfer.reserveIds(last, call);
+        },
         survey: async (call) => ({ ...(await transfer.survey(call)), lastId }),
       };
     },
@@ -208,7 +213,7 @@ failsBrokenStores<CatalogueTransferCase>(catalogueTransferContract, 'transfer', 
         fingerprint: 'another fingerprint',
       }),
     ),
-    'lets a written claim lapse at its keepUntil': claimsOther((claim) => ({
+    'lets a written claim expire at its keepUntil': claimsOther((claim) => ({
       ...claim,
       keepUntil: 1e14,
     })),
@@ -234,52 +239,67 @@ failsBrokenStores<CatalogueTransferCase>(catalogueTransferContract, 'transfer', 
   },
 });
 
-type FactoryFault =
-  | 'creates it always'
-  | 'creates it, then rejects'
-  | 'rejects always'
-  | 'writes always'
-  | 'claims always'
-  | 'refuses reads'
-  | 'opens another';
-
 const refuse = async () => Promise.reject(new UnavailableError('opened to read'));
 
 /** A place for one store in memory, whose handles close alone. */
-const openFactory = (fault?: FactoryFault) => async (): Promise<StoreFactorySubject> => {
-  const { pets, close } = openMemoryStore();
-  let exists = false;
+class Place {
+  readonly store = openMemoryStore();
+  exists = false;
+
+  isMissing(mode: OpenMode): boolean {
+    return mode !== 'create' && !this.exists;
+  }
+
+  petsFor(mode: OpenMode): CompleteStore['pets'] {
+    const { pets } = this.store;
+    return isReading(mode) ? { ...pets, add: refuse, addOnce: refuse } : pets;
+  }
+
+  open({ mode = 'create' }: OpenOptions = {}) {
+    if (this.isMissing(mode)) throw new Error('no store is here');
+    this.exists = true;
+    return { pets: this.petsFor(mode), close: async () => {} };
+  }
+}
+
+const isReading = (mode: OpenMode): boolean => mode === 'read' || mode === 'snapshot';
+
+const openPlace = (fault?: Fault<Place>) => async (): Promise<StoreFactorySubject> => {
+  const place = withFault(new Place(), fault);
   return {
     isShared: true,
-    async open({ mode = 'create' } = {}) {
-      const isMissing = mode !== 'create' && (!exists || fault === 'rejects always');
-      exists ||= !isMissing || fault === 'creates it, then rejects';
-      if (isMissing && fault !== 'creates it always') throw new Error('no store is here');
-      const isReading = mode === 'read' || mode === 'snapshot';
-      const opened = {
-        ...(fault === 'opens another' ? openMemoryStore().pets : pets),
-        ...(isReading && fault !== 'writes always' && { add: refuse }),
-        ...(isReading && fault !== 'claims always' && { addOnce: refuse }),
-        ...(isReading && fault === 'refuses reads' && { list: refuse }),
-      };
-      return { pets: opened, close: async () => {} };
-    },
-    dispose: close,
+    open: async (options) => place.open(options),
+    dispose: () => place.store.close(),
   };
 };
 
-const brokenFactories: BrokenAdapters<StoreFactoryCase, FactoryFault> = {
-  'rejects where a store must exist and none does, and creates none': [
-    'creates it always',
-    'creates it, then rejects',
-  ],
-  'opens a store that must exist once it holds an animal': 'rejects always',
-  'refuses writes with service_unavailable in an existing store that is only read, and reads on': [
-    'writes always',
-    'claims always',
-    'refuses reads',
-  ],
-  'opens one store for two handles at once': 'opens another',
-};
+/** Leaves to those who only read an operation of those who write. */
+const takes =
+  (operation: 'add' | 'addOnce'): Fault<Place> =>
+  (place) => ({
+    petsFor: (mode) => ({ ...place.petsFor(mode), [operation]: place.store.pets[operation] }),
+  });
 
-failsBroken<StoreFactorySubject, FactoryFault>(storeFactoryContract, openFactory, brokenFactories);
+failsBroken<StoreFactorySubject, Fault<Place>>(storeFactoryContract, openPlace, {
+  'rejects where a store must exist and none does, and creates none': [
+    () => ({ isMissing: () => false }),
+    (place) => ({
+      isMissing(mode) {
+        const isMissing = place.isMissing(mode);
+        place.exists = true;
+        return isMissing;
+      },
+    }),
+  ],
+  'opens a store that must exist once it holds an animal': () => ({
+    isMissing: (mode) => mode !== 'create',
+  }),
+  'refuses writes with service_unavailable in an existing store that is only read, and reads on': [
+    takes('add'),
+    takes('addOnce'),
+    (place) => ({
+      petsFor: (mode) => ({ ...place.petsFor(mode), ...(isReading(mode) && { list: refuse }) }),
+    }),
+  ],
+  'opens one store for two handles at once': () => ({ petsFor: () => openMemoryStore().pets }),
+} satisfies BrokenAdapters<StoreFactoryCase, Fault<Place>>);

@@ -25,7 +25,7 @@ type ChangesFault = PortFault<'changes'>;
 type PetsFault = PortFault<'pets'>;
 
 const later = async (): Promise<void> => {
-  for (const _ of 'abc') await Promise.resolve();
+  for (let turn = 0; turn < 3; turn += 1) await Promise.resolve();
 };
 
 /** Removes in one step what it found in another. */
@@ -168,7 +168,7 @@ const reading = {
     }),
     revives,
   ],
-  'adds another animal once the claim of a removed one has lapsed': inPets.asks({
+  'adds another animal once the claim of a removed one has expired': inPets.asks({
     addOnce: (pet, claim, _, call) => [pet, claim, 0, call],
   }),
 } satisfies Partial<BrokenAdapters<PetChangesCase, PetsFault>>;
@@ -200,7 +200,11 @@ const handles = {
         async remove(...given) {
           removals += 1;
           await delay(1);
-          return changes.remove(...given).finally(() => (removals -= 1));
+          try {
+            return await changes.remove(...given);
+          } finally {
+            removals -= 1;
+          }
         },
       }),
     },

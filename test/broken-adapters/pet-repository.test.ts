@@ -71,7 +71,11 @@ const reading = {
         async add(pet, options) {
           writers += 1;
           await Promise.resolve();
-          return pets.add(pet, options).finally(() => (writers -= 1));
+          try {
+            return await pets.add(pet, options);
+          } finally {
+            writers -= 1;
+          }
         },
         list: async (range, call) => (await pets.list(range, call)).slice(Math.min(1, writers)),
       };
@@ -143,14 +147,14 @@ const looksFirst: Fault<PetRepository> = (pets) => {
   };
 };
 
-/** Sees in one step that a claim has lapsed, and makes it again in another. */
-const replacesLapsedBlindly: Fault<PetRepository> = (pets) => {
+/** Sees in one step that a claim has expired, and makes it again in another. */
+const replacesExpiredBlindly: Fault<PetRepository> = (pets) => {
   let keepUntil = Infinity;
   return {
     async addOnce(pet, claim, now) {
-      const hasLapsed = keepUntil <= now;
+      const hasExpired = keepUntil <= now;
       await Promise.resolve();
-      const added = hasLapsed
+      const added = hasExpired
         ? { pet: await pets.add(pet), replayed: false }
         : await pets.addOnce(pet, claim, now);
       ({ keepUntil } = claim);
@@ -196,7 +200,7 @@ const claiming = {
       };
     },
   ],
-  // Never makes a lapsed claim again.
+  // Never makes an expired claim again.
   'keeps a claim that was made again until the later keepUntil': (pets) => {
     let made = Infinity;
     return {
@@ -207,11 +211,11 @@ const claiming = {
       },
     };
   },
-  // Lets all claims lapse after a day.
-  'lets each of many claims lapse at its own time, whatever the order in which they were made':
+  // Lets all claims expire after a day.
+  'lets each of many claims expire at its own time, whatever the order in which they were made':
     claimsOther((_, now) => ({ keepUntil: now + 86_400_000 })),
-  // Removes with a lapsed claim the one that was made again in its place.
-  'keeps a claim that was made again while lapsed claims around it were still to be removed': (
+  // Removes with an expired claim the one that was made again in its place.
+  'keeps a claim that was made again while expired claims around it were still to be removed': (
     pets,
   ) => {
     let ends: readonly { readonly key: string; readonly keepUntil: number }[] = [];
@@ -219,9 +223,9 @@ const claiming = {
     return {
       async addOnce(pet, claim, now) {
         const { key, keepUntil } = claim;
-        const lapsed = ends.filter((end) => end.keepUntil <= now).slice(0, 12);
-        ends = ends.filter((end) => !lapsed.includes(end));
-        for (const end of lapsed) removed.set(end.key, (removed.get(end.key) ?? 0) + 1);
+        const expired = ends.filter((end) => end.keepUntil <= now).slice(0, 12);
+        ends = ends.filter((end) => !expired.includes(end));
+        for (const end of expired) removed.set(end.key, (removed.get(end.key) ?? 0) + 1);
         // In another scope, it is as good as removed.
         const kept = removed.has(key) ? { ...claim, scope: `scope ${removed.get(key)}` } : claim;
         const added = await pets.addOnce(pet, kept, now);
@@ -303,9 +307,9 @@ const handles = {
   'replays every claim from another handle exactly, and refuses it for another fingerprint': {
     another: { pets: forgetsClaims },
   },
-  'stores one animal for twenty simultaneous claims of a key that has lapsed': {
-    first: { pets: replacesLapsedBlindly },
-    another: { pets: replacesLapsedBlindly },
+  'stores one animal for twenty simultaneous claims of a key that has expired': {
+    first: { pets: replacesExpiredBlindly },
+    another: { pets: replacesExpiredBlindly },
   },
   'shows each animal at once to another handle that reads all the time and found nothing before': [
     { first: { pets: fault.slow('add') }, another: { pets: keepsSnapshot(everything) } },

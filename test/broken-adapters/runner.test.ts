@@ -25,7 +25,10 @@ class Counters {
   disposed = 0;
   readonly open = async (): Promise<Counter> => {
     this.opened += 1;
-    return { count: 0, dispose: async () => void (this.disposed += 1) };
+    const dispose = async (): Promise<void> => {
+      this.disposed += 1;
+    };
+    return { count: 0, dispose };
   };
 }
 
@@ -66,7 +69,11 @@ const run = (
 describe('runContract', () => {
   it('gives every case a new subject, and disposes of each', async () => {
     const counters = new Counters();
-    const inapplicable = { name: 'does not apply', unless: () => 'it is a counter', run: noDisk };
+    const inapplicable = {
+      name: 'does not apply',
+      needs: [{ name: 'legs', missing: () => 'it is a counter' }],
+      run: noDisk,
+    };
     const results = await run(
       [counts, inapplicable, fails, { ...counts, name: 'again' }],
       {},
@@ -217,8 +224,10 @@ describe('runContract', () => {
       cases: (['small', 'large', 'small'] as const).map((given, index) => ({
         name: `case ${index + 1}`,
         given,
-        run: async (counter) =>
-          void counted.push(`${given} ${(counter.count += 1)} ${counters.disposed}`),
+        async run(counter) {
+          counter.count += 1;
+          counted.push(`${given} ${counter.count} ${counters.disposed}`);
+        },
       })),
     };
     await runContract(contract, counters.open);

@@ -3,21 +3,20 @@ import type {
   ApiKeyRepository,
 } from '../../src/application/ports/api-key-repository.js';
 import assert from 'node:assert/strict';
-import { casesOf, each, promisesOf, type Contract, type IdOf } from './contract.js';
+import { casesOf, each, type Clauses, type Contract, type NameOf } from './contract.js';
 import { TRICKY_NAMES, fullApiKey, sampleApiKey, times, words } from './samples.js';
 import { lacksOf, portCases, type Operations } from './store-operations.js';
 import {
-  notDurable,
-  notShared,
   anotherHandle,
   besideReads,
   reopened,
   required,
   twoHandles,
+  PARTS,
   type StoreSubject,
 } from './store-subject.js';
 
-const promises = promisesOf<(apiKeys: ApiKeyRepository, subject: StoreSubject) => Promise<void>>();
+type Run = (apiKeys: ApiKeyRepository, subject: StoreSubject) => Promise<void>;
 
 /** Adds the keys simultaneously. */
 async function addKeys(apiKeys: ApiKeyRepository, records: readonly ApiKeyRecord[]): Promise<void> {
@@ -78,7 +77,7 @@ const EXACT = each(STORED, (what, apiKey) => [
   },
 ]);
 
-const STORING = promises({
+const STORING = {
   async 'resolves to undefined for an id that no key has'(apiKeys) {
     for (const id of ODD_IDS) assert.equal(await apiKeys.findById(id), undefined, id);
     await apiKeys.add(sampleApiKey());
@@ -145,9 +144,9 @@ const STORING = promises({
     await addKeys(apiKeys, [...records.slice(7).toReversed(), ...records.slice(0, 7)]);
     assert.deepEqual(await apiKeys.list(), records);
   },
-});
+} satisfies Clauses<Run>;
 
-const REVOKING = promises({
+const REVOKING = {
   ...each({ past: Date.UTC(1026, 0), future: Date.UTC(2999, 0) }, (when, at) => [
     `revokes a key at an instant in the ${when}, and changes nothing else`,
     async (apiKeys: ApiKeyRepository) => {
@@ -191,7 +190,7 @@ const REVOKING = promises({
     await Promise.all(instants.flatMap((at) => handles.map((handle) => handle.revoke('k1', at))));
     for (const handle of handles) assert.deepEqual((await handle.findById('k1'))?.revokedAt, 1000);
   },
-});
+} satisfies Clauses<Run>;
 
 export const API_KEY_OPERATIONS = {
   add: ({ apiKeys }, _id, call) => required(apiKeys).add(sampleApiKey({ id: 'k2' }), call),
@@ -200,7 +199,7 @@ export const API_KEY_OPERATIONS = {
   revoke: ({ apiKeys }, _id, call) => required(apiKeys).revoke('k1', 5, call),
 } satisfies Operations;
 
-const DURABILITY = promises({
+const DURABILITY = {
   async 'has every key exactly as before after closing and opening again'(apiKeys, subject) {
     await addKeys(apiKeys, [sampleApiKey(), fullApiKey()]);
     const revoked = await apiKeys.revoke('k1', 5);
@@ -209,9 +208,9 @@ const DURABILITY = promises({
     assert.deepEqual(await again.findById('k1'), revoked);
     assert.equal(await again.add(sampleApiKey()), false);
   },
-});
+} satisfies Clauses<Run>;
 
-const SHARING = promises({
+const SHARING = {
   async 'shows each key and its revocation at once to another handle that reads all the time'(
     apiKeys,
     subject,
@@ -239,17 +238,18 @@ const SHARING = promises({
       },
     );
   },
-});
+} satisfies Clauses<Run>;
 
-const cases = portCases('apiKeys', 'the store keeps no API keys', API_KEY_OPERATIONS, [
-  ...casesOf(promises(EXACT, STORING, REVOKING)),
-  ...casesOf(DURABILITY, notDurable),
-  ...casesOf(SHARING, notShared),
+const cases = portCases('apiKeys', API_KEY_OPERATIONS, [
+  ...casesOf(EXACT),
+  ...casesOf({ ...STORING, ...REVOKING }),
+  ...casesOf(DURABILITY, PARTS.durable),
+  ...casesOf(SHARING, PARTS.shared),
 ]);
 
-export type ApiKeyRepositoryCase = IdOf<typeof cases>;
+export type ApiKeyRepositoryCase = NameOf<typeof cases>;
 
-/** What every store of API keys promises. */
+/** Every store of API keys. */
 export const apiKeyRepositoryContract: Contract<StoreSubject> = {
   port: 'ApiKeyRepository',
   lacks: lacksOf('apiKeys', API_KEY_OPERATIONS),

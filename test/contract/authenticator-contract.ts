@@ -8,10 +8,12 @@ import {
   casesOf,
   each,
   missingIn,
-  promisesOf,
+  optionalPart,
+  type Clauses,
   type Contract,
   type ContractCase,
-  type IdOf,
+  type NameOf,
+  type OptionalPart,
   type Subject,
 } from './contract.js';
 import { rejectsWhenAborted, rejectsWithCode } from './rejection.js';
@@ -109,9 +111,9 @@ const flipDigitAt =
   (hash: string): string =>
     hash.slice(0, index) + (hash[index] === '0' ? '1' : '0') + hash.slice(index + 1);
 
-const promises = promisesOf<ContractCase<AuthenticatorSubject>['run']>();
+type Run = ContractCase<AuthenticatorSubject>['run'];
 
-const JUDGING = promises({
+const JUDGING = {
   async 'accepts a valid credential with its key id and scopes, every time'({
     authenticator,
     accepted,
@@ -193,22 +195,17 @@ const JUDGING = promises({
       await rejectsWhenAborted((call) => subject.authenticator.authenticate(credential, call));
     }
   },
-});
+} satisfies Clauses<Run>;
 
-const acceptsNoTwin = ({ accepted }: AuthenticatorSubject): string | undefined =>
-  accepted.some(({ credential }) => credential === DIGEST_TWINS.accepted)
-    ? undefined
-    : 'the subject does not accept `DIGEST_TWINS.accepted`';
-
-const TWINS = promises({
+const TWINS = {
   async 'compares whole digests: refuses one that begins as that of a valid credential'({
     authenticator,
   }) {
     assert.equal((await authenticator.authenticate(DIGEST_TWINS.refused)).ok, false);
   },
-});
+} satisfies Clauses<Run>;
 
-const STORED_HASHES = promises({
+const STORED_HASHES = {
   async 'compares whole digests: refuses one that differs from the stored hash in any one digit'(
     subject,
   ) {
@@ -226,9 +223,9 @@ const STORED_HASHES = promises({
       );
     }
   },
-});
+} satisfies Clauses<Run>;
 
-const LOST_STORE = promises({
+const LOST_STORE = {
   async 'rejects with service_unavailable without its store, and puts no credential into the error'(
     subject,
   ) {
@@ -243,21 +240,25 @@ const LOST_STORE = promises({
       );
     }
   },
-});
+} satisfies Clauses<Run>;
 
-const undeclared =
-  (property: 'issueWithHash' | 'loseStore') =>
-  (subject: AuthenticatorSubject): string | undefined =>
-    subject[property] ? undefined : `the subject has no \`${property}\``;
+/** What only some subjects have. */
+const PARTS = {
+  twins: optionalPart('DIGEST_TWINS', ({ accepted }) =>
+    accepted.some(({ credential }) => credential === DIGEST_TWINS.accepted),
+  ),
+  hashes: optionalPart('issueWithHash', ({ issueWithHash }) => issueWithHash !== undefined),
+  store: optionalPart('loseStore', ({ loseStore }) => loseStore !== undefined),
+} satisfies Readonly<Record<string, OptionalPart<AuthenticatorSubject>>>;
 
 const cases = [
   ...casesOf(JUDGING),
-  ...casesOf(TWINS, acceptsNoTwin),
-  ...casesOf(STORED_HASHES, undeclared('issueWithHash')),
-  ...casesOf(LOST_STORE, undeclared('loseStore')),
+  ...casesOf(TWINS, PARTS.twins),
+  ...casesOf(STORED_HASHES, PARTS.hashes),
+  ...casesOf(LOST_STORE, PARTS.store),
 ];
 
-export type AuthenticatorCase = IdOf<typeof cases>;
+export type AuthenticatorCase = NameOf<typeof cases>;
 
 /** What a subject lacks to be one of this contract. */
 function lacks(subject: AuthenticatorSubject): string | undefined {
@@ -270,7 +271,7 @@ function lacks(subject: AuthenticatorSubject): string | undefined {
   return refused.length > 0 ? undefined : '`refused` has no invalid credential';
 }
 
-/** What every authenticator promises. */
+/** Every authenticator. */
 export const authenticatorContract: Contract<AuthenticatorSubject> = {
   port: 'Authenticator',
   lacks,

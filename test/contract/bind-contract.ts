@@ -1,6 +1,6 @@
 import { AssertionError } from 'node:assert';
-import type { Contract, Open, Subject } from './contract.js';
-import { DEFAULT_TIME_LIMIT, suiteOf, type RunOptions, type SuiteCase } from './run-contract.js';
+import type { Contract, ContractCase, Open, Subject } from './contract.js';
+import { DEFAULT_TIME_LIMIT, Suite, type RunOptions } from './run-contract.js';
 
 /** The functions of a test runner. mocha, node:test and vitest have them, imported or global. */
 export interface TestRunner {
@@ -18,34 +18,33 @@ export interface TestRunner {
 
 /**
  * Binds a contract to mocha, node:test or vitest: declares one test for each case. A case that does not apply is
- * reported as skipped, with the reason.
+ * reported as skipped, with the reason, unless `without` names what it needs.
  * @param runner Default: the globals of the test runner.
  */
-export function bindContract<S extends Subject, Given extends string = never>(
-  contract: Contract<S, Given>,
-  open: Open<S, Given>,
+export function bindContract<Tested extends Subject, Given extends string = never>(
+  contract: Contract<Tested, Given>,
+  open: Open<Tested, Given>,
   runner: TestRunner = globalRunner(),
   options: RunOptions = {},
 ): void {
-  const suite = suiteOf(contract, open, options);
   const { describe, it, after } = runner;
-  const { sharesSubjects } = contract;
-  if (sharesSubjects && after === undefined) {
-    throw new TypeError(`The contract of ${contract.port} also needs the test runner's after`);
-  }
+  const { port, sharesSubjects } = contract;
+  if (sharesSubjects && after === undefined)
+    throw new TypeError(`The contract of ${port} also needs the test runner's after`);
+  const suite = new Suite(contract, open, options);
   const timeout = runnerTimeout(options);
-  const declare = ({ name, run }: SuiteCase): void => {
+  const declare = (contractCase: ContractCase<Tested, Given>): void => {
     // Without parameters of its own: mocha would pass a callback.
     async function body(this: unknown, ...[context]: unknown[]): Promise<void> {
       const test = runningTest(this, context);
       test.setTimeout(timeout);
-      const result = await run();
-      if (result.outcome === 'failed') throw reportable(result.error);
-      if (result.reason !== undefined) test.skip(result.reason);
+      const { outcome, error, reason } = await suite.run(contractCase);
+      if (outcome === 'failed') throw reportable(error);
+      if (reason !== undefined) test.skip(reason);
     }
-    it(name, body, timeout);
+    it(contractCase.name, body, timeout);
   };
-  describe(`keeps the contract of ${contract.port}`, () => {
+  describe(`keeps the contract of ${port}`, () => {
     if (sharesSubjects) after?.(() => suite.close());
     for (const [topic, cases] of Map.groupBy(suite.cases, (each) => each.topic)) {
       if (topic === undefined) cases.forEach(declare);
@@ -58,23 +57,23 @@ export function bindContract<S extends Subject, Given extends string = never>(
 const runnerTimeout = ({ timeLimit = DEFAULT_TIME_LIMIT }: RunOptions): number =>
   Math.min(timeLimit * 3 + 1000, 2 ** 31 - 1);
 
-/** The part of the runners' contexts that is used: mocha's `this`, node:test's and vitest's first argument. */
+/** What mocha's `this` and the first argument of node:test and vitest have in common, and mocha's own. */
 interface RunnerContext {
   skip(reason?: string): void;
   timeout?(milliseconds: number): unknown;
   test?: { title: string };
 }
 
+/** What a test does with its context: mocha's `this`, or the first argument of node:test and vitest. */
 function runningTest(self: unknown, argument: unknown) {
   const context = [argument, self].find(canSkip);
-  if (context === undefined) {
+  if (context === undefined)
     throw new TypeError('This test runner cannot skip a running test: use runContract');
-  }
-  const { test } = context;
   return {
     setTimeout: (milliseconds: number) => context.timeout?.(milliseconds),
     skip(reason: string) {
-      if (test) test.title += ` (skipped: ${reason})`;
+      // mocha takes no reason.
+      if (context.test) context.test.title += ` (skipped: ${reason})`;
       context.skip(reason);
     },
   };

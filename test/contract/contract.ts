@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 
-/** The promises of one port as data, for any test runner: written once, run on every adapter. */
-export interface Contract<S extends Subject, Given extends string = never> {
+/** The clauses of one port as data, for any test runner: written once, checked on every adapter. */
+export interface Contract<Tested extends Subject, Given extends string = never> {
   /** The name of the port. */
   readonly port: string;
   /** In the best order to read and run them. */
-  readonly cases: readonly ContractCase<S, Given>[];
+  readonly cases: readonly ContractCase<Tested, Given>[];
   /**
    * Cases leave their subject usable for others, so all cases with the same `given` share one. Default: every case
    * has its own.
@@ -15,57 +15,63 @@ export interface Contract<S extends Subject, Given extends string = never> {
    * Returns what the subject lacks to be one of this contract, or `undefined`. The first case fails with it, and the
    * others are skipped.
    */
-  readonly lacks?: (subject: S) => string | undefined;
+  readonly lacks?: (subject: Tested) => string | undefined;
   /** Returns the subject as cases use it, where `dispose` must also close what they opened. Default: as it is. */
-  readonly adopt?: (subject: S) => S;
+  readonly adopt?: (subject: Tested) => Tested;
 }
 
-/** One promise. */
-export interface ContractCase<S, Given extends string = never, Id extends string = string> {
-  /** The promise in plain words: an adapter that fails the case breaks it. Unique in its contract: the case's id. */
-  readonly name: Id;
+/** One clause, and how to check it. */
+export interface ContractCase<Tested, Given extends string = never, Name extends string = string> {
+  /** The clause in plain words: an adapter that fails the case breaks it. Unique in its contract: the case's id. */
+  readonly name: Name;
   /** The heading above all cases about the same subject. */
   readonly topic?: string;
   /** Passed to `Open`: how to set the subject up, where a contract knows several ways. */
   readonly given?: Given;
-  /** Returns why the case does not apply to this subject, or `undefined` if it does. */
-  readonly unless?: ((subject: S) => string | undefined) | undefined;
-  /** Rejects when the promise is broken. `animals` is how many to use where many are wanted. */
-  readonly run: (subject: S, context: { readonly animals: number }) => Promise<void>;
+  /** What the subject must have, though it is optional: the case does not apply to a subject that lacks it. */
+  readonly needs?: ReadonlyArray<{
+    /** As `without` of `RunOptions` names it. */
+    readonly name: string;
+    /** Returns why it is missing, or `undefined` if the subject has it. */
+    readonly missing: (subject: Tested) => string | undefined;
+  }>;
+  /** Rejects when the clause is broken. `animals` is how many to use where many are wanted. */
+  readonly run: (subject: Tested, context: { readonly animals: number }) => Promise<void>;
 }
 
-/** What cases do, by the promises that name them. */
-export type Promises<Run, Id extends string = string> = Readonly<Record<Id, Run>>;
+/** What a subject may lack on purpose. */
+export type OptionalPart<Tested> = NonNullable<ContractCase<Tested>['needs']>[number];
 
-type NameIn<Group> = Group extends unknown ? keyof Group & string : never;
+export const optionalPart = <Tested>(
+  name: string,
+  isIn: (subject: Tested) => boolean,
+): OptionalPart<Tested> => ({
+  name,
+  missing: (subject) => (isIn(subject) ? undefined : `the subject lacks \`${name}\``),
+});
 
-/** Joins promises whose cases take the same arguments. The compiler knows each by its name. */
-export const promisesOf =
-  <Run>() =>
-  <Groups extends readonly Promises<Run>[]>(
-    ...groups: Groups
-  ): Promises<Run, NameIn<Groups[number]>> =>
-    Object.assign({}, ...groups);
+/** What cases do, by their clauses. */
+export type Clauses<Run, Name extends string = string> = Readonly<Record<Name, Run>>;
 
-/** One promise for each of several values. */
-export function each<Key extends string, Value, Run, Id extends string>(
+/** One clause for each of several values. The compiler knows each by its name. */
+export function each<Key extends string, Value, Run, Name extends string>(
   values: Readonly<Record<Key, Value>>,
-  promise: (key: Key, value: Value) => readonly [name: Id, run: Run],
-): Promises<Run, Id> {
-  const made = Object.entries<Value>(values).map(([key, value]) => promise(key as Key, value));
-  const promises = Object.fromEntries(made) as Promises<Run, Id>;
-  assert.equal(Object.keys(promises).length, made.length, 'two promises have the same name');
-  return promises;
+  clause: (key: Key, value: Value) => readonly [name: Name, run: Run],
+): Clauses<Run, Name> {
+  const made = Object.entries<Value>(values).map(([key, value]) => clause(key as Key, value));
+  const clauses = Object.fromEntries(made) as Clauses<Run, Name>;
+  assert.equal(Object.keys(clauses).length, made.length, 'two clauses have the same name');
+  return clauses;
 }
 
-/** The cases of these promises. `unless` is that of each. */
-export const casesOf = <Run, Id extends string, S = unknown>(
-  promises: Promises<Run, Id>,
-  unless?: (subject: S) => string | undefined,
-) => Object.entries<Run>(promises).map(([name, run]) => ({ name: name as Id, run, unless }));
+/** The cases of these clauses, each with the same needs. */
+export const casesOf = <Run, Name extends string, Tested = unknown>(
+  clauses: Clauses<Run, Name>,
+  ...needs: readonly OptionalPart<Tested>[]
+) => Object.entries<Run>(clauses).map(([name, run]) => ({ name: name as Name, run, needs }));
 
 /** The names of cases. No text if the compiler does not know each, so that the type cannot be used as names. */
-export type IdOf<Cases extends readonly { readonly name: string }[]> =
+export type NameOf<Cases extends readonly { readonly name: string }[]> =
   string extends Cases[number]['name']
     ? { readonly error: 'a name is not literal' }
     : Cases[number]['name'];
@@ -78,11 +84,17 @@ export interface Subject {
 
 /** Which of these members an object lacks, by their paths, such as `pets.add`. */
 export function missingIn(subject: object, ...paths: readonly string[]): string | undefined {
-  const missing = paths.filter((path) => {
-    const names = path.split('.');
-    return names.reduce((part: unknown, name) => Object(part)[name], subject) === undefined;
-  });
+  const missing = paths.filter((path) => valueAt(subject, path) === undefined);
   return missing.length > 0 ? `the subject has no ${missing.join(', no ')}` : undefined;
+}
+
+function valueAt(subject: object, path: string): unknown {
+  let value: unknown = subject;
+  for (const name of path.split('.')) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = Reflect.get(value, name);
+  }
+  return value;
 }
 
 /** The paths of the operations of a port. */
@@ -92,7 +104,9 @@ export const pathsOf = <Port>(
 ): readonly string[] => Object.keys(operations).map((name) => `${port}.${name}`);
 
 /** Makes a new subject, set up as given. Its store is empty. */
-export type Open<S extends Subject, Given extends string = never> = (given: Given) => Promise<S>;
+export type Open<Tested extends Subject, Given extends string = never> = (
+  given: Given,
+) => Promise<Tested>;
 
 /** The result of a case. */
 export interface CaseResult {

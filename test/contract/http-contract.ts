@@ -1,13 +1,19 @@
-import { missingIn, type Contract, type ContractCase, type IdOf } from './contract.js';
+import {
+  missingIn,
+  type Contract,
+  type ContractCase,
+  type NameOf,
+  type OptionalPart,
+} from './contract.js';
 import type { HttpSubject } from './http/http-subjects.js';
 import type { Row } from './http/request-row.js';
 import { AUTHENTICATION, keysOf } from './http/rows-authentication.js';
 import {
-  RESPONSE_PROMISES,
+  RESPONSE_CLAUSES,
   checkSamples,
   requestsOf,
   takeSamples,
-} from './http/response-promises.js';
+} from './http/response-clauses.js';
 import { BODIES, BODY_HEADERS, IDEMPOTENCY } from './http/rows-bodies.js';
 import { CHANGES } from './http/rows-changes.js';
 import { FIELDS } from './http/rows-fields.js';
@@ -54,7 +60,7 @@ const SCENARIOS = {
 
 type Tables = typeof REQUEST_TABLE & typeof SCENARIOS;
 
-export type HttpCase = IdOf<Tables[keyof Tables]>;
+export type HttpCase = NameOf<Tables[keyof Tables]>;
 
 const services = new WeakMap<HttpSubject, Promise<Ready>>();
 
@@ -65,6 +71,16 @@ function readyService(subject: HttpSubject, situation: Situation): Promise<Ready
   return ready;
 }
 
+const situationOf = (given: Situation): OptionalPart<HttpSubject> => ({
+  name: given,
+  missing: ({ missing }) => missing,
+});
+
+const socketFor = (what: string): OptionalPart<HttpSubject> => ({
+  name: 'socket',
+  missing: ({ overSocket }) => (overSocket ? undefined : `needs a socket: ${what}`),
+});
+
 function httpCase(
   topic: string,
   { name, given = 'plain', socketOnly }: Pick<Row, 'name' | 'given' | 'socketOnly'>,
@@ -74,9 +90,7 @@ function httpCase(
     name,
     topic,
     given,
-    unless: ({ missing, overSocket }) =>
-      missing ??
-      (socketOnly !== undefined && !overSocket ? `needs a socket: ${socketOnly}` : undefined),
+    needs: [situationOf(given), ...(socketOnly === undefined ? [] : [socketFor(socketOnly)])],
     run: async (subject) => run(await readyService(subject, given)),
   };
 }
@@ -104,7 +118,7 @@ export const httpContract: Contract<HttpSubject, Situation> = {
 };
 
 /**
- * What a resource of your own beside the animals promises of API keys, errors and every response. GET must read it,
+ * The clauses for a resource of your own beside the animals: API keys, errors and every response. GET must read it,
  * with the scope `pets:read`.
  * @param path below the base path, such as `/categories`
  */
@@ -115,7 +129,7 @@ export const resourceContract = (path: string): Contract<HttpSubject, Situation>
     ...keysOf(path).map((row) =>
       httpCase('authentication and scopes', row, (service) => runRow(row, service)),
     ),
-    ...Object.entries(RESPONSE_PROMISES).map(([name, check]) =>
+    ...Object.entries(RESPONSE_CLAUSES).map(([name, check]) =>
       httpCase('every response', { name }, async (service) =>
         checkSamples(check, await takeSamples(service, requestsOf(path))),
       ),

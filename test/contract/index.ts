@@ -1,5 +1,5 @@
 /**
- * The contract suites: what every adapter of a port promises, as data for any test runner. Imports no test runner, and
+ * The contract suites: the clauses of every port, as data for any test runner. Imports no test runner, and
  * no assertion library except `node:assert`.
  *
  * @packageDocumentation

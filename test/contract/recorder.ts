@@ -117,17 +117,21 @@ export function shown(value: unknown): string {
 }
 
 function textOf(value: unknown, depth: number): string {
+  if (typeof value === 'object' && value !== null) return textOfObject(value, depth);
   if (typeof value === 'bigint') return `${value}n`;
   if (typeof value === 'string') return JSON.stringify(value);
-  if (typeof value === 'function') return 'a function';
-  if (typeof value !== 'object' || value === null) return String(value);
+  return typeof value === 'function' ? 'a function' : String(value);
+}
+
+function textOfObject(value: object, depth: number): string {
   if (value instanceof Error || value instanceof Date) return String(value);
   if (value instanceof Uint8Array) return JSON.stringify(new TextDecoder().decode(value));
   if (depth > 5) return '...';
   if (Array.isArray(value) || value instanceof Set) {
     const parts = [...(value as Iterable<unknown>)];
-    const more = parts.length > 5 ? [`${parts.length - 5} more`] : [];
-    return `[${[...parts.slice(0, 5).map((part) => textOf(part, depth + 1)), ...more].join(', ')}]`;
+    const texts = parts.slice(0, 5).map((part) => textOf(part, depth + 1));
+    if (parts.length > 5) texts.push(`${parts.length - 5} more`);
+    return `[${texts.join(', ')}]`;
   }
   const members = Object.entries(value).map(
     ([name, part]) => `${name}: ${textOf(part, depth + 1)}`,

@@ -13,6 +13,11 @@ export interface RunOptions {
   /** Drops the cases that it returns false for. Default: all run. */
   readonly only?: ((name: string, topic: string | undefined) => boolean) | undefined;
   /**
+   * Optional parts that the subject lacks on purpose, such as `another`: drops the cases that need one. Default: such
+   * cases are skipped, each with the reason.
+   */
+  readonly without?: readonly string[] | undefined;
+  /**
    * How long a case may take, in milliseconds; also how long opening and disposing of its subject may take. Default:
    * 30,000. A case that takes longer fails, and the others run. `Infinity` is for debuggers.
    */
@@ -29,127 +34,129 @@ const DEFAULT_ANIMALS = 10_000;
  * result like others; so is a subject that does not open.
  * @returns the results, in the order of the cases
  */
-export async function runContract<S extends Subject, Given extends string = never>(
-  contract: Contract<S, Given>,
-  open: Open<S, Given>,
+export async function runContract<Tested extends Subject, Given extends string = never>(
+  contract: Contract<Tested, Given>,
+  open: Open<Tested, Given>,
   options: RunOptions = {},
 ): Promise<readonly CaseResult[]> {
-  const suite = suiteOf(contract, open, options);
+  const suite = new Suite(contract, open, options);
   const results: CaseResult[] = [];
   try {
-    for (const { run } of suite.cases) results.push(await run());
+    for (const each of suite.cases) results.push(await suite.run(each));
     return results;
   } finally {
     await suite.close();
   }
 }
 
-/** A subject as the cases use it, with their last calls. */
-interface OpenSubject<S extends Subject> extends Subject {
-  readonly recorded: S;
+/** A subject with the recorder of its calls. */
+interface OpenSubject<Tested extends Subject> {
+  readonly tested: Tested;
   readonly recorder: Recorder;
+  readonly dispose: () => Promise<void>;
 }
 
-/** A contract together with its subjects. */
-interface Suite {
-  readonly cases: readonly SuiteCase[];
-  /** Disposes of shared subjects. */
-  close(): Promise<void>;
-}
+type Verdict = Pick<CaseResult, 'outcome' | 'error' | 'reason'>;
 
-export interface SuiteCase {
-  readonly name: string;
-  readonly topic: string | undefined;
+/** The cases of a contract that are to run, and the subjects that they run on. */
+export class Suite<Tested extends Subject, Given extends string> {
+  readonly cases: readonly ContractCase<Tested, Given>[];
+  readonly #contract: Contract<Tested, Given>;
+  readonly #open: Open<Tested, Given>;
+  readonly #timeLimit: number;
+  readonly #animals: number;
+  readonly #shared = new Map<Given, Promise<OpenSubject<Tested>>>();
+  /** Why the subject is none of this contract, so that no case can run. */
+  #unfit: string | undefined;
+
+  constructor(contract: Contract<Tested, Given>, open: Open<Tested, Given>, options: RunOptions) {
+    const { only = () => true, without = [] } = options;
+    this.cases = contract.cases.filter(
+      ({ name, topic, needs = [] }) =>
+        only(name, topic) && !needs.some((part) => without.includes(part.name)),
+    );
+    this.#contract = contract;
+    this.#open = open;
+    this.#timeLimit = options.timeLimit ?? DEFAULT_TIME_LIMIT;
+    this.#animals = options.animals ?? DEFAULT_ANIMALS;
+  }
+
   /** Never rejects. */
-  readonly run: () => Promise<CaseResult>;
-}
-
-export function suiteOf<S extends Subject, Given extends string = never>(
-  contract: Contract<S, Given>,
-  open: Open<S, Given>,
-  { only = () => true, timeLimit = DEFAULT_TIME_LIMIT, animals = DEFAULT_ANIMALS }: RunOptions = {},
-): Suite {
-  const cases = contract.cases.filter(({ name, topic }) => only(name, topic));
-  const shared = new Map<Given, Promise<OpenSubject<S>>>();
-  let unfit: string | undefined;
-
-  async function openSubject(given: Given): Promise<OpenSubject<S>> {
-    const opening = open(given);
-    let subject: S;
+  async run(contractCase: ContractCase<Tested, Given>): Promise<CaseResult> {
+    const began = performance.now();
+    let verdict: Verdict;
     try {
-      subject = await within(timeLimit, 'the subject did not open', opening);
+      verdict = await this.#judge(contractCase);
+    } catch (error) {
+      verdict = { outcome: 'failed', error };
+    }
+    return { name: contractCase.name, ...verdict, milliseconds: performance.now() - began };
+  }
+
+  /** Disposes of shared subjects. */
+  async close(): Promise<void> {
+    const subjects = [...this.#shared.values()];
+    this.#shared.clear();
+    const disposing = subjects.map(async (opening) => {
+      const subject = await opening.catch(() => undefined); // it has failed its cases
+      await subject?.dispose();
+    });
+    await settleAll(disposing);
+  }
+
+  async #judge({ given, needs = [], run }: ContractCase<Tested, Given>): Promise<Verdict> {
+    if (this.#unfit !== undefined) return { outcome: 'skipped', reason: this.#unfit };
+    const { tested, recorder, dispose } = await this.#subjectFor(given as Given);
+    recorder.clear();
+    let verdict: Verdict = { outcome: 'passed' };
+    try {
+      const [reason] = needs.flatMap((part) => part.missing(tested) ?? []);
+      if (reason !== undefined) verdict = { outcome: 'skipped', reason };
+      else await this.#inTime('the case did not end', run(tested, { animals: this.#animals }));
+    } catch (error) {
+      // Before disposing, which calls the subject, too.
+      verdict = { outcome: 'failed', error: recorder.explain(error) };
+    }
+    if (this.#contract.sharesSubjects) return verdict;
+    try {
+      await dispose();
+    } catch (error) {
+      if (verdict.outcome !== 'failed') throw error; // the first error matters more
+    }
+    return verdict;
+  }
+
+  #subjectFor(given: Given): Promise<OpenSubject<Tested>> {
+    if (!this.#contract.sharesSubjects) return this.#openSubject(given);
+    const subject = this.#shared.get(given) ?? this.#openSubject(given);
+    this.#shared.set(given, subject);
+    return subject;
+  }
+
+  async #openSubject(given: Given): Promise<OpenSubject<Tested>> {
+    const { lacks, adopt } = this.#contract;
+    const opening = this.#open(given);
+    let subject: Tested;
+    try {
+      subject = await this.#inTime('the subject did not open', opening);
     } catch (error) {
       void opening.then((late) => late.dispose()).catch(() => {}); // in case it still opens
       throw error;
     }
-    unfit = missingIn(subject, 'dispose') ?? contract.lacks?.(subject);
-    if (unfit !== undefined) {
+    this.#unfit = missingIn(subject, 'dispose') ?? lacks?.(subject);
+    if (this.#unfit !== undefined) {
       await subject.dispose?.();
-      throw new Error(`${unfit}: no case can run`);
+      throw new Error(`${this.#unfit}: no case can run`);
     }
-    const adopted = contract.adopt?.(subject) ?? subject;
+    const adopted = adopt?.(subject) ?? subject;
     const recorder = new Recorder();
-    return { recorded: recorder.record(adopted), recorder, dispose: () => adopted.dispose() };
-  }
-  const dispose = (subject: Subject): Promise<void> =>
-    within(timeLimit, 'the subject was not disposed of', subject.dispose());
-  const subjectFor = (given: Given): Promise<OpenSubject<S>> => {
-    if (!contract.sharesSubjects) return openSubject(given);
-    const subject = shared.get(given) ?? openSubject(given);
-    shared.set(given, subject);
-    return subject;
-  };
-  const release = async (subject: Subject): Promise<void> => {
-    if (!contract.sharesSubjects) await dispose(subject);
-  };
-
-  async function judge({
-    given,
-    unless,
-    run,
-  }: ContractCase<S, Given>): Promise<Omit<CaseResult, 'name' | 'milliseconds'>> {
-    if (unfit !== undefined) return { outcome: 'skipped', reason: unfit };
-    try {
-      const subject = await subjectFor(given as Given);
-      const { recorded, recorder } = subject;
-      recorder.clear();
-      let reason: string | undefined;
-      try {
-        reason = unless?.(recorded);
-        if (reason === undefined)
-          await within(timeLimit, 'the case did not end', run(recorded, { animals }));
-      } catch (error) {
-        const explained = recorder.explain(error); // before disposing, which calls the subject, too
-        await release(subject).catch(() => {}); // the first error matters more
-        throw explained;
-      }
-      await release(subject);
-      return reason === undefined ? { outcome: 'passed' } : { outcome: 'skipped', reason };
-    } catch (error) {
-      return { outcome: 'failed', error };
-    }
+    const dispose = () => this.#inTime('the subject was not disposed of', adopted.dispose());
+    return { tested: recorder.record(adopted), recorder, dispose };
   }
 
-  return {
-    cases: cases.map((contractCase) => ({
-      name: contractCase.name,
-      topic: contractCase.topic,
-      async run() {
-        const began = performance.now();
-        const judgement = await judge(contractCase);
-        return { name: contractCase.name, ...judgement, milliseconds: performance.now() - began };
-      },
-    })),
-    async close() {
-      const subjects = [...shared.values()];
-      shared.clear();
-      const disposing = subjects.map(async (opening) => {
-        const subject = await opening.catch(() => undefined); // it has failed its cases
-        if (subject) await dispose(subject);
-      });
-      await settleAll(disposing);
-    },
-  };
+  #inTime<Result>(what: string, work: Promise<Result>): Promise<Result> {
+    return within(this.#timeLimit, what, work);
+  }
 }
 
 /** Waits for all, then rejects with the first error. */
@@ -159,17 +166,17 @@ export async function settleAll(work: readonly Promise<void>[]): Promise<void> {
 }
 
 /** Resolves or rejects as `work` does; rejects when it takes longer. */
-export async function within<T>(milliseconds: number, what: string, work: Promise<T>): Promise<T> {
+export async function within<Result>(
+  milliseconds: number,
+  what: string,
+  work: Promise<Result>,
+): Promise<Result> {
   if (milliseconds === Infinity) return work;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`${what} within ${milliseconds / 1000} s`)),
-      milliseconds,
-    );
-  });
+  const { promise: tooLate, reject } = Promise.withResolvers<never>();
+  const error = new Error(`${what} within ${milliseconds / 1000} s`);
+  const timer = setTimeout(() => reject(error), milliseconds);
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work, tooLate]);
   } finally {
     clearTimeout(timer);
   }

@@ -74,7 +74,7 @@ export const FIELD_VALUES: {
 
 const HOUR = 60 * 60 * 1000;
 
-/** Real time, because a store may remove lapsed claims by its own clock. */
+/** Real time, because a store may remove expired claims by its own clock. */
 const START = Date.now();
 
 /** The time this many milliseconds after the suite's start. */

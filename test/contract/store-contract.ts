@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { API_KEY_OPERATIONS } from './api-key-repository-contract.js';
 import { TRANSFER_OPERATIONS } from './catalogue-transfer-contract.js';
-import { casesOf, missingIn, type Contract, type IdOf } from './contract.js';
+import { casesOf, missingIn, type Clauses, type Contract, type NameOf } from './contract.js';
 import { CHANGE_OPERATIONS } from './pet-changes-contract.js';
 import { PET_OPERATIONS } from './pet-repository/ending.js';
 import { rejectsWhenAborted, rejectsWithCode } from './rejection.js';
@@ -12,10 +12,9 @@ import {
   anotherHandle,
   listAll,
   noStore,
-  notDurable,
-  notShared,
-  promises,
   reopened,
+  PARTS,
+  type StoreRun,
   type StoreSubject,
 } from './store-subject.js';
 
@@ -38,7 +37,7 @@ const callsOf = (subject: StoreSubject): [name: string, Operations[string]][] =>
     ),
 ];
 
-const LIFECYCLE = promises({
+const LIFECYCLE = {
   async 'can serve while it is open, unless the caller has aborted'(subject) {
     await subject.check();
     await rejectsWhenAborted((aborted) => subject.check(aborted));
@@ -73,9 +72,9 @@ const LIFECYCLE = promises({
           calls[index]?.[0],
         );
   },
-});
+} satisfies Clauses<StoreRun>;
 
-const DURABILITY = promises({
+const DURABILITY = {
   async 'has every animal whose add resolved while it was closing'(subject) {
     const adding = Promise.allSettled(times(20, () => subject.pets.add(samplePet())));
     const { pets } = await reopened(subject);
@@ -85,9 +84,9 @@ const DURABILITY = promises({
       }
     }
   },
-});
+} satisfies Clauses<StoreRun>;
 
-const SHARING = promises({
+const SHARING = {
   async 'stays open when another handle is closed'(subject) {
     const other = await anotherHandle(subject);
     await other.pets.add(samplePet());
@@ -96,17 +95,17 @@ const SHARING = promises({
     await subject.pets.add(samplePet());
     assert.equal((await listAll(subject.pets)).length, 2);
   },
-});
+} satisfies Clauses<StoreRun>;
 
 const cases = [
   ...casesOf(LIFECYCLE),
-  ...casesOf(DURABILITY, notDurable),
-  ...casesOf(SHARING, notShared),
+  ...casesOf(DURABILITY, PARTS.durable),
+  ...casesOf(SHARING, PARTS.shared),
 ];
 
-export type StoreLifecycleCase = IdOf<typeof cases>;
+export type StoreLifecycleCase = NameOf<typeof cases>;
 
-/** What a store promises of its lifecycle: readiness, closing, and every call after it. */
+/** The lifecycle of a store: readiness, closing, and every call after it. */
 export const storeContract: Contract<StoreSubject> = {
   port: 'Store',
   lacks: (subject) => noStore(subject) ?? missingIn(subject, 'check', 'close'),

@@ -6,15 +6,15 @@ import { readingCases } from './animal-store/reading.js';
 import type { AnimalStoreSubject } from './animal-store/subject.js';
 import { apiKeyRepositoryContract } from './api-key-repository-contract.js';
 import { catalogueTransferContract } from './catalogue-transfer-contract.js';
-import { casesOf, missingIn, pathsOf, type Contract, type IdOf } from './contract.js';
+import { casesOf, missingIn, pathsOf, type Contract, type NameOf } from './contract.js';
 import { petChangesContract } from './pet-changes-contract.js';
-import { ADDING, EXACT } from './pet-repository/adding.js';
+import { ADDING, exactCases } from './pet-repository/adding.js';
 import { CLAIMING } from './pet-repository/claiming.js';
 import { ENDING } from './pet-repository/ending.js';
 import { handleCases } from './pet-repository/handles.js';
 import { READING } from './pet-repository/reading.js';
 import { storeContract } from './store-contract.js';
-import { keepsNoClaims, noStore, promises, type StoreSubject } from './store-subject.js';
+import { PARTS, noStore, type StoreSubject } from './store-subject.js';
 
 const USE_CASES = pathsOf<Omit<AnimalStore, 'keepsIdempotencyKeys'>>('animalStore', {
   listPets: true,
@@ -24,9 +24,9 @@ const USE_CASES = pathsOf<Omit<AnimalStore, 'keepsIdempotencyKeys'>>('animalStor
 
 const animalStoreCases = [...creatingCases, ...readingCases, ...changingCases];
 
-export type AnimalStoreCase = IdOf<typeof animalStoreCases>;
+export type AnimalStoreCase = NameOf<typeof animalStoreCases>;
 
-/** What the animal store promises its callers, in this process or over HTTP. Errors are compared by their code. */
+/** The use cases, in this process or over HTTP. Errors are compared by their code. */
 export const animalStoreContract: Contract<AnimalStoreSubject> = {
   port: 'AnimalStore',
   lacks: (subject) => missingIn(subject, 'animalStore') ?? missingIn(subject, ...USE_CASES),
@@ -34,24 +34,28 @@ export const animalStoreContract: Contract<AnimalStoreSubject> = {
 };
 
 const petCases = [
-  ...casesOf(promises(EXACT, ADDING, READING, ENDING)),
-  ...casesOf(CLAIMING, keepsNoClaims),
+  ...exactCases,
+  ...casesOf({ ...ADDING, ...READING, ...ENDING }),
+  ...casesOf(CLAIMING, PARTS.claims),
   ...handleCases,
 ];
 
-export type PetRepositoryCase = IdOf<typeof petCases>;
+export type PetRepositoryCase = NameOf<typeof petCases>;
 
-/** What every store of animals promises, and what its subject declares. */
+/** Every store of animals, and what its subject declares. */
 export const petRepositoryContract: Contract<StoreSubject> = {
   port: 'PetRepository',
   lacks: noStore,
   cases: petCases,
 };
 
-/**
- * The contracts of a store: its lifecycle, all its ports, and the use cases on it. Cases of ports that the store does not have are
- * skipped.
- */
+/** The use cases on the animals of a store. */
+const useCasesOn = ({ pets, changes, dispose }: StoreSubject): AnimalStoreSubject => ({
+  animalStore: createAnimalStore({ pets, changes }),
+  dispose,
+});
+
+/** The contracts of a store: its lifecycle, all its ports, and the use cases on it. */
 export const storeContracts: readonly Contract<StoreSubject>[] = [
   storeContract,
   petRepositoryContract,
@@ -61,12 +65,13 @@ export const storeContracts: readonly Contract<StoreSubject>[] = [
   {
     port: animalStoreContract.port,
     lacks: noStore,
-    cases: animalStoreContract.cases.map(({ name, unless, run }) => ({
+    cases: animalStoreContract.cases.map(({ name, needs = [], run }) => ({
       name,
-      unless: ({ pets, changes, dispose }) =>
-        unless?.({ animalStore: createAnimalStore({ pets, changes }), dispose }),
-      run: ({ pets, changes, dispose }, context) =>
-        run({ animalStore: createAnimalStore({ pets, changes }), dispose }, context),
+      needs: needs.map((part) => ({
+        name: part.name,
+        missing: (store) => part.missing(useCasesOn(store)),
+      })),
+      run: (store, context) => run(useCasesOn(store), context),
     })),
   },
 ];

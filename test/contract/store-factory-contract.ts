@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import {
   casesOf,
   missingIn,
-  promisesOf,
+  optionalPart,
+  type Clauses,
   type Contract,
   type ContractCase,
-  type IdOf,
+  type NameOf,
   type Subject,
 } from './contract.js';
 import { rejectionOf, rejectsWithCode } from './rejection.js';
@@ -25,9 +26,9 @@ export interface StoreFactorySubject extends Subject {
 /** The modes in which no store is created. */
 const EXISTING = ['existing', 'read', 'snapshot'] as const;
 
-const promises = promisesOf<ContractCase<StoreFactorySubject>['run']>();
+type Run = ContractCase<StoreFactorySubject>['run'];
 
-const OPENING = promises({
+const OPENING = {
   async 'rejects where a store must exist and none does, and creates none'({ open }) {
     for (const mode of [...EXISTING, ...EXISTING]) {
       const opening = open({ mode });
@@ -68,17 +69,18 @@ const OPENING = promises({
     assert.deepEqual(await again.pets.list({ limit: 5 }), [pet], 'what is stored afterwards');
     await again.close();
   },
-});
+} satisfies Clauses<Run>;
 
-const SHARING = promises({
+const SHARING = {
   async 'opens one store for two handles at once'({ open }) {
-    const [one, other] = [await open(), await open()];
+    const one = await open();
+    const other = await open();
     const pet = await one.pets.add(samplePet());
     assert.deepEqual(await other.pets.findById(pet.id), pet);
     await one.close();
     await other.close();
   },
-});
+} satisfies Clauses<Run>;
 
 /** The subject, which closes every store that it opened: a case that fails or takes too long does not. */
 function adopt(subject: StoreFactorySubject): StoreFactorySubject {
@@ -105,16 +107,13 @@ function adopt(subject: StoreFactorySubject): StoreFactorySubject {
   };
 }
 
-const cases = [
-  ...casesOf(OPENING),
-  ...casesOf(SHARING, ({ isShared }: StoreFactorySubject) =>
-    isShared ? undefined : 'the subject has no `isShared`',
-  ),
-];
+const SHARED = optionalPart('isShared', ({ isShared }: StoreFactorySubject) => isShared === true);
 
-export type StoreFactoryCase = IdOf<typeof cases>;
+const cases = [...casesOf(OPENING), ...casesOf(SHARING, SHARED)];
 
-/** What `open` of a store factory promises, for stores that survive the end of the process. */
+export type StoreFactoryCase = NameOf<typeof cases>;
+
+/** `open` of a store factory, for stores that survive the end of the process. */
 export const storeFactoryContract: Contract<StoreFactorySubject> = {
   port: 'StoreFactory',
   lacks: (subject) => missingIn(subject, 'open'),

@@ -5,6 +5,7 @@ import { rejectsWhenAborted } from './rejection.js';
 import { instant, sampleApiKey, samplePet } from './samples.js';
 import {
   addClaimed,
+  PARTS,
   listAll,
   noStore,
   required,
@@ -38,8 +39,8 @@ const contentsOf = async ({
   await transfer?.readClaims({ limit: 1000, now: instant(0) }),
 ];
 
-/** What each operation promises to a caller whose signal is aborted. */
-export const operationPromises = <Name extends string>(operations: Operations<Name>) =>
+/** The clauses of each operation about a caller whose signal is aborted. */
+export const operationClauses = <Name extends string>(operations: Operations<Name>) =>
   each(operations, (operation, call) => [
     `rejects with the reason of an aborted signal, known result or not, and changes nothing: ${operation}`,
     async (subject: StoreSubject) => {
@@ -70,24 +71,23 @@ export const lacksOf =
   };
 
 /** The cases of a port that a store may lack. */
-export const portCases = <Name extends OptionalPort, Operation extends string, Id extends string>(
+export const portCases = <
+  Name extends OptionalPort,
+  Operation extends string,
+  Clause extends string,
+>(
   port: Name,
-  missing: string,
   operations: Operations<Operation>,
   cases: ReadonlyArray<
-    Pick<StoreCase<Id>, 'name' | 'unless'> & {
+    Pick<StoreCase<Clause>, 'name' | 'needs'> & {
       readonly run: (port: NonNullable<StoreSubject[Name]>, subject: StoreSubject) => Promise<void>;
     }
   >,
 ) => {
-  const ofPort = cases.map(({ name, unless, run }): StoreCase<Id> => ({
+  const ofPort = cases.map(({ name, needs = [], run }) => ({
     name,
-    unless,
-    run: (subject) => run(required(subject[port]), subject),
+    needs: [PARTS[port], ...needs],
+    run: (subject: StoreSubject) => run(required(subject[port]), subject),
   }));
-  return [...ofPort, ...casesOf(operationPromises(operations))].map(({ name, unless, run }) => ({
-    name,
-    unless: (subject: StoreSubject) => (subject[port] ? unless?.(subject) : missing),
-    run,
-  }));
+  return [...ofPort, ...casesOf(operationClauses(operations), PARTS[port])];
 };

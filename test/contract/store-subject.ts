@@ -3,7 +3,14 @@ import type { PetRepository } from '../../src/application/ports/pet-repository.j
 import type { Store } from '../../src/application/ports/store.js';
 import type { Pet, UnsavedPet } from '../../src/domain/pet.js';
 import assert from 'node:assert/strict';
-import { missingIn, pathsOf, promisesOf, type ContractCase, type Subject } from './contract.js';
+import {
+  missingIn,
+  optionalPart,
+  pathsOf,
+  type ContractCase,
+  type OptionalPart,
+  type Subject,
+} from './contract.js';
 import { settleAll } from './run-contract.js';
 import { claimed, times, type Claiming } from './samples.js';
 
@@ -24,7 +31,7 @@ export interface StoreSubject extends Subject, OpenStore {
  * Opens an empty store as a subject.
  * @param open opens the same store whenever it is called
  * @param remove removes what was stored, after every handle is closed
- * @param promises what the store promises beyond the common cases: see `StoreSubject`
+ * @param declared what the store promises beyond the common cases: see `StoreSubject`
  */
 export async function storeSubject(
   open: () => Promise<Store>,
@@ -63,8 +70,8 @@ export async function storeSubject(
       close: async () => store.close(),
     };
     const reopen = durable ? () => close().then(another) : undefined;
-    const promises = { reopen, another: shared ? another : undefined, ordered };
-    return { ...ports, ...lifecycle, ...promises, dispose };
+    const optional = { reopen, another: shared ? another : undefined, ordered };
+    return { ...ports, ...lifecycle, ...optional, dispose };
   } catch (error) {
     await dispose().catch(() => {}); // the first error matters more
     throw error;
@@ -82,27 +89,18 @@ export const noStore = (subject: StoreSubject): string | undefined =>
   missingIn(subject, 'pets') ?? missingIn(subject, ...PET_OPERATIONS);
 
 export type StoreCase<Id extends string = string> = ContractCase<StoreSubject, never, Id>;
-export const promises = promisesOf<StoreCase['run']>();
+export type StoreRun = StoreCase['run'];
 
-/** For `unless`: cases about what only some stores promise, and their subjects declare or have. */
-const undeclared =
-  (property: 'reopen' | 'another' | 'ordered' | 'changes' | 'transfer') =>
-  (subject: StoreSubject): string | undefined =>
-    subject[property] ? undefined : `the subject has no \`${property}\``;
-
-export const notDurable = undeclared('reopen');
-export const notShared = undeclared('another');
-export const notOrdered = undeclared('ordered');
-export const keepsNoClaims = ({ pets }: StoreSubject): string | undefined =>
-  pets.addOnce ? undefined : 'the store keeps no claims';
-export const cannotRemove = undeclared('changes');
-export const cannotBeCopied = undeclared('transfer');
-
-/** The first reason. */
-export const either =
-  (...reasons: ReadonlyArray<(subject: StoreSubject) => string | undefined>) =>
-  (subject: StoreSubject): string | undefined =>
-    reasons.map((reason) => reason(subject)).find((reason) => reason !== undefined);
+/** What only some stores have. */
+export const PARTS = {
+  durable: optionalPart('durable', ({ reopen }) => reopen !== undefined),
+  shared: optionalPart('shared', ({ another }) => another !== undefined),
+  ordered: optionalPart('ordered', ({ ordered }) => ordered === true),
+  claims: optionalPart('claims', ({ pets }) => pets.addOnce !== undefined),
+  apiKeys: optionalPart('apiKeys', ({ apiKeys }) => apiKeys !== undefined),
+  changes: optionalPart('changes', ({ changes }) => changes !== undefined),
+  transfer: optionalPart('transfer', ({ transfer }) => transfer !== undefined),
+} satisfies Readonly<Record<string, OptionalPart<StoreSubject>>>;
 
 export const reopened = ({ reopen }: StoreSubject): Promise<OpenStore> => required(reopen)();
 
@@ -167,8 +165,8 @@ export function addOnce(
 export const addClaimed = async (pets: PetRepository, pet: UnsavedPet): Promise<Pet> =>
   pets.addOnce ? (await addOnce(pets, pet)).pet : pets.add(pet);
 
-export const byId = (one: Pet, other: Pet): number =>
-  one.id < other.id ? -1 : one.id > other.id ? 1 : 0;
+/** For `sort`. Ids differ. */
+export const byId = (one: Pet, other: Pet): number => (one.id < other.id ? -1 : 1);
 
 /** Every animal of a store that holds a few hundred at most. */
 export const listAll = (pets: PetRepository): Promise<readonly Pet[]> => pets.list({ limit: 1000 });

@@ -5,7 +5,7 @@ import { bindContract } from '../../contract/bind-contract.js';
 import { storeContracts } from '../../contract/store-contracts.js';
 import { storeFactoryContract } from '../../contract/store-factory-contract.js';
 import { storeSubject } from '../../contract/store-subject.js';
-import { skipReasons } from '../skip-reasons.js';
+import { missingParts } from '../missing-parts.js';
 import { cleanUp, testFile } from './temporary-store.js';
 
 function openSubject() {
@@ -31,7 +31,7 @@ describe('openSqliteStore', () => {
 
   it('is held to every case of the contracts', async () => {
     const subject = await openSubject();
-    expect(skipReasons(subject)).to.deep.equal([]);
+    expect([...missingParts(subject)]).to.deep.equal([]);
     await subject.dispose();
   });
 });

@@ -7,17 +7,12 @@ import { INT64_MAX } from '../../../src/domain/int64.js';
 import { petWithId, unsavedPet, type NewPet } from '../../../src/domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
-import { casesOf, each, promisesOf } from '../contract.js';
+import { casesOf, each, type Clauses } from '../contract.js';
 import { rejectsWhenAborted, rejectsWithCode } from '../rejection.js';
 import { FULL_PET, times } from '../samples.js';
-import { createAll, newPets, type AnimalStoreSubject } from './subject.js';
+import { PARTS, createAll, newPets, type AnimalStoreSubject } from './subject.js';
 
-const cannotChange = ({ animalStore }: AnimalStoreSubject): string | undefined =>
-  'changePet' in animalStore && 'removePet' in animalStore
-    ? undefined
-    : 'the animals cannot be changed';
-
-const promises = promisesOf<(animalStore: ExperimentalAnimalStore) => Promise<void>>();
+type Run = (animalStore: ExperimentalAnimalStore) => Promise<void>;
 
 type Change = (
   animalStore: ExperimentalAnimalStore,
@@ -31,8 +26,8 @@ const BOTH: Readonly<Record<'changePet' | 'removePet', Change>> = {
 };
 
 /** What changing and removing have in common. */
-const COMMON = promises(
-  each(BOTH, (operation, change) => [
+const COMMON = {
+  ...each(BOTH, (operation, change) => [
     `does nothing to an animal with another status than \`from\`: ${operation}`,
     async (animalStore: ExperimentalAnimalStore) => {
       const { pet } = await animalStore.createPet(FULL_PET);
@@ -43,7 +38,7 @@ const COMMON = promises(
       assert.deepEqual(await animalStore.listPets({ status: 'pending' }), { pets: [] });
     },
   ]),
-  each(BOTH, (operation, change) => [
+  ...each(BOTH, (operation, change) => [
     `does nothing to an animal that is not as \`from\`, which was read: ${operation}`,
     async (animalStore: ExperimentalAnimalStore) => {
       let { pet: from } = await animalStore.createPet(FULL_PET);
@@ -61,7 +56,7 @@ const COMMON = promises(
       assert.deepEqual(await animalStore.listPets({ status: 'available' }), { pets: [] });
     },
   ]),
-  each(BOTH, (operation, change) => [
+  ...each(BOTH, (operation, change) => [
     `rejects with pet_not_found for an id that no animal has: ${operation}`,
     async (animalStore: ExperimentalAnimalStore) => {
       const { pet } = await animalStore.createPet(FULL_PET);
@@ -70,7 +65,7 @@ const COMMON = promises(
       assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
     },
   ]),
-  each(BOTH, (operation, change) => [
+  ...each(BOTH, (operation, change) => [
     `refuses an id that is no integer and an unknown \`from\`: ${operation}`,
     async (animalStore: ExperimentalAnimalStore) => {
       const { pet } = await animalStore.createPet(FULL_PET);
@@ -84,7 +79,7 @@ const COMMON = promises(
       assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
     },
   ]),
-  each(BOTH, (operation, change) => [
+  ...each(BOTH, (operation, change) => [
     `rejects with the reason of an aborted signal, and changes nothing: ${operation}`,
     async (animalStore: ExperimentalAnimalStore) => {
       const { pet } = await animalStore.createPet(FULL_PET);
@@ -95,9 +90,9 @@ const COMMON = promises(
       assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
     },
   ]),
-);
+} satisfies Clauses<Run>;
 
-const CHANGING = promises({
+const CHANGING = {
   async 'changes the given fields of an animal, by a bigint or a number, and nothing else'(
     animalStore,
   ) {
@@ -162,13 +157,13 @@ const CHANGING = promises({
     }
     assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
   },
-});
+} satisfies Clauses<Run>;
 
-/** What changing and removing animals promises, where the animal store can do it. */
-export const changingCases = casesOf(promises(CHANGING, COMMON), cannotChange).map(
-  ({ name, unless, run }) => ({
+/** Changing and removing animals, where the animal store can do it. */
+export const changingCases = casesOf({ ...CHANGING, ...COMMON }, PARTS.changes).map(
+  ({ name, needs, run }) => ({
     name,
-    unless,
+    needs,
     run: ({ animalStore }: AnimalStoreSubject) => run(animalStore as ExperimentalAnimalStore),
   }),
 );

@@ -2,10 +2,10 @@ import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import type { NewPet, UnsavedPet } from '../../../src/domain/pet.js';
 import { DEFAULT_STATUS, PET_STATUSES } from '../../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
-import { casesOf, each } from '../contract.js';
+import { casesOf, each, type Clauses } from '../contract.js';
 import { checkOnce, rejectsWithCode } from '../rejection.js';
 import { FULL_PET, INT64_EDGES, FIELD_VALUES, times } from '../samples.js';
-import { promises, shown, untyped, type AnimalStoreSubject } from './subject.js';
+import { PARTS, shown, untyped, type AnimalStoreSubject, type Run } from './subject.js';
 
 const FIDO = { name: 'Fido', categoryId: 2n ** 53n + 1n };
 
@@ -87,7 +87,7 @@ const EXACT = each(CREATED, (what, animal) => [
   createsExactly(animal),
 ]);
 
-const CREATING = promises({
+const CREATING = {
   async 'assigns ids itself and drops unknown fields'({ animalStore }) {
     const { pet } = await untyped(animalStore).createPet({ ...FIDO, id: 99n, colour: 'black' });
     assert.deepEqual(pet, { id: pet.id, ...FIDO, status: DEFAULT_STATUS });
@@ -115,17 +115,11 @@ const CREATING = promises({
     const missing = untyped(animalStore).createPet({});
     assertNames(await rejectsWithCode(missing, 'invalid_pet'), 'name', 'categoryId');
   },
-});
+} satisfies Clauses<Run>;
 
 const keyed = (fields: { scope?: string; key?: string } = {}) => ({
   idempotencyKey: { scope: 'a-scope', key: 'a-key', ...fields },
 });
-
-const keepsNoKeys = ({ animalStore }: AnimalStoreSubject): string | undefined =>
-  animalStore.keepsIdempotencyKeys === false ? 'the store keeps no claims' : undefined;
-
-const needsOwnScope = ({ scopeOfCaller }: AnimalStoreSubject): string | undefined =>
-  scopeOfCaller ? "the caller's identity is the scope" : undefined;
 
 /** Texts that are empty, too long, not storable or no texts. */
 const BAD_TEXTS = ['', 'x'.repeat(256), '\ud800', 'a\0b', 5];
@@ -144,7 +138,7 @@ const refusesKeys =
     assert.deepEqual(await animalStore.listPets(), { pets: [] });
   };
 
-const RETRYING = promises({
+const RETRYING = {
   async 'creates once for an idempotency key and replays the animal as it was created'({
     animalStore,
   }) {
@@ -196,9 +190,9 @@ const RETRYING = promises({
   },
   'refuses idempotency keys that are empty, too long or not storable, and stores nothing':
     refusesKeys('key'),
-});
+} satisfies Clauses<Run>;
 
-const SCOPES = promises({
+const SCOPES = {
   async 'separates equal idempotency keys of different scopes'({ animalStore }) {
     const first = await animalStore.createPet(FIDO, keyed({ scope: 'one' }));
     const second = await animalStore.createPet(FIDO, keyed({ scope: 'other' }));
@@ -207,14 +201,12 @@ const SCOPES = promises({
   },
   'refuses scopes that are empty, too long or not storable, and stores nothing':
     refusesKeys('scope'),
-});
+} satisfies Clauses<Run>;
 
-/** What creating promises, and retrying a create. */
+/** Creating, and retrying a create. */
 export const creatingCases = [
-  ...casesOf(promises(EXACT, CREATING)),
-  ...casesOf(RETRYING, keepsNoKeys),
-  ...casesOf(
-    SCOPES,
-    (subject: AnimalStoreSubject) => keepsNoKeys(subject) ?? needsOwnScope(subject),
-  ),
+  ...casesOf(EXACT),
+  ...casesOf(CREATING),
+  ...casesOf(RETRYING, PARTS.claims),
+  ...casesOf(SCOPES, PARTS.claims, PARTS.scopes),
 ];

@@ -2,7 +2,7 @@ import type { AnimalStore, CreatedPet, PetQuery } from '../../../src/application
 import type { NewPet, Pet } from '../../../src/domain/pet.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
-import { promisesOf, type ContractCase, type Subject } from '../contract.js';
+import { optionalPart, type ContractCase, type OptionalPart, type Subject } from '../contract.js';
 import { times } from '../samples.js';
 
 /** An empty animal store: the subject of its contract. */
@@ -13,7 +13,17 @@ export interface AnimalStoreSubject extends Subject {
   readonly scopeOfCaller?: boolean;
 }
 
-export const promises = promisesOf<ContractCase<AnimalStoreSubject>['run']>();
+export type Run = ContractCase<AnimalStoreSubject>['run'];
+
+/** What only some animal stores have. */
+export const PARTS = {
+  claims: optionalPart('claims', ({ animalStore }) => animalStore.keepsIdempotencyKeys !== false),
+  scopes: optionalPart('scopes', ({ scopeOfCaller }) => scopeOfCaller !== true),
+  changes: optionalPart(
+    'changes',
+    ({ animalStore }) => 'changePet' in animalStore && 'removePet' in animalStore,
+  ),
+} satisfies Readonly<Record<string, OptionalPart<AnimalStoreSubject>>>;
 
 /** The operations as a caller without a compiler can call them. */
 export interface UntypedAnimalStore {

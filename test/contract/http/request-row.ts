@@ -7,9 +7,9 @@ import type { HttpKeys, Situation } from './wire-http.js';
  * service knows (`Values`).
  */
 
-/** One promise about one request. */
+/** One clause about one request. */
 export interface Row<Name extends string = string> {
-  /** The promise. Unique in the contract. */
+  /** The clause. Unique in the contract. */
   readonly name: Name;
   /** How the service is set up. Default: `plain`. */
   readonly given?: Situation;

@@ -27,8 +27,8 @@ interface Sample {
 const JSON_TYPE = 'application/json; charset=utf-8';
 const REVEALING = ['Server', 'X-Powered-By', 'Via', 'X-Response-Time', 'X-AspNet-Version'];
 
-/** What all responses promise, whatever the request. */
-export const RESPONSE_PROMISES = {
+/** What holds for all responses, whatever the request. */
+export const RESPONSE_CLAUSES = {
   'gives every response a request id': ({ response }) =>
     assert.match(header(response, 'X-Request-Id'), /^[A-Za-z0-9._-]{1,128}$/),
   'forbids browsers to guess the type of any response': ({ response }) =>
@@ -202,7 +202,7 @@ export async function takeSamples(
   return taken;
 }
 
-/** Checks a promise on responses, and says which request got one that breaks it. */
+/** Checks a clause on responses, and says which request got one that breaks it. */
 export function checkSamples(check: (sample: Sample) => void, sampled: readonly Sample[]): void {
   for (const sample of sampled) {
     try {

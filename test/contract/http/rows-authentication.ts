@@ -93,7 +93,7 @@ const forbidden = (scope: string): Expectation =>
     headers: { 'WWW-Authenticate': `${REALM}, error="insufficient_scope", scope="${scope}"` },
   });
 
-/** What a resource promises of keys: `path`, below the base path, is what GET reads of it. */
+/** The clauses of a resource about keys: `path`, below the base path, is what GET reads of it. */
 export const keysOf = (path: string) => [
   ...REFUSED.map(([what, headers, expect, socketOnly]) =>
     row(

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
-import { casesOf, each, promisesOf } from '../contract.js';
+import { casesOf, each, type Clauses } from '../contract.js';
 import { times } from '../samples.js';
-import { RESPONSE_PROMISES, checkSamples, sampleResponses } from './response-promises.js';
+import { RESPONSE_CLAUSES, checkSamples, sampleResponses } from './response-clauses.js';
 import { header, headerValues, nextTarget, type RawResponse } from './conversation.js';
 import {
   PET,
@@ -19,7 +19,7 @@ import {
 import { ask, type Ready } from './run-row.js';
 import type { Situation } from './wire-http.js';
 
-/** A promise that takes several requests to show. It knows nothing of the test runner or the transport, as rows do. */
+/** A clause that takes several requests to show. It knows nothing of the test runner or the transport, as rows do. */
 export interface Scenario<Name extends string = string> {
   readonly name: Name;
   readonly given?: Situation;
@@ -28,22 +28,20 @@ export interface Scenario<Name extends string = string> {
   readonly run: (service: Ready) => Promise<void>;
 }
 
-const promises = promisesOf<Scenario['run']>();
-
-/** The promises about every response: each is judged on responses of every kind. */
+/** The clauses about every response: each is checked on responses of every kind. */
 export const EVERY_RESPONSE = [
   ...casesOf(
-    each(RESPONSE_PROMISES, (name, check) => [
+    each(RESPONSE_CLAUSES, (name, check) => [
       name,
       async (service: Ready) => checkSamples(check, await sampleResponses(service)),
     ]),
   ),
   ...(['getPetOff', 'storeAway', 'storeFaulty', 'busy', 'otherBasePath'] as const).map((given) => ({
-    name: `keeps the promises about every response in the situation ${given}` as const,
+    name: `keeps the clauses about every response in the situation ${given}` as const,
     given,
     async run(service: Ready) {
       const samples = await sampleResponses(service);
-      for (const [name, check] of Object.entries(RESPONSE_PROMISES)) {
+      for (const [name, check] of Object.entries(RESPONSE_CLAUSES)) {
         // One case is enough to report a transport that sends no lengths.
         if (!name.includes('Content-Length')) checkSamples(check, samples);
       }
@@ -53,8 +51,8 @@ export const EVERY_RESPONSE = [
 
 const key = (value: string): Header => ['Idempotency-Key', value];
 
-/** Promises about animals that can be changed. */
-const CHANGING = promises({
+/** Clauses about animals that can be changed. */
+const CHANGING = {
   async 'sells an animal once, changes its tag and its page, removes it once, and replays its create'(
     service,
   ) {
@@ -113,9 +111,9 @@ const CHANGING = promises({
     }
     await ask(service, send('DELETE', `/pets/${id}`));
   },
-});
+} satisfies Clauses<Scenario['run']>;
 
-const ON_STORES = promises({
+const ON_STORES = {
   async 'returns every animal once along the links, with a filter or without'(service) {
     const added = new Map<string | undefined, string>();
     for (const status of [
@@ -215,9 +213,9 @@ const ON_STORES = promises({
     assert.deepEqual(changed.body, page.body);
     assert.notEqual(nextTarget(changed), undefined);
   },
-});
+} satisfies Clauses<Scenario['run']>;
 
-/** The promises that depend on the store: pages, exactly-once creates, entity tags, changes. */
+/** The clauses that depend on the store: pages, exactly-once creates, entity tags, changes. */
 export const STORE_SCENARIOS = [
   ...casesOf(ON_STORES),
   ...casesOf(CHANGING).map(({ name, run }) => ({ name, run, given: 'experimental' as const })),
@@ -240,13 +238,11 @@ const CUT_OFF = ['zz\r\n', '5\r\nab', '5\r\nabcdefgh', ''].map(
     `POST {{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\nAuthorization: Bearer {{key}}\r\nTransfer-Encoding: chunked\r\n\r\n${body}`,
 );
 
-const ON_TRANSPORTS = promises({
+const ON_TRANSPORTS = {
   async 'answers HEAD with the status and headers of GET'(service) {
     for (const request of HEADS) {
-      const [got, head] = [
-        await ask(service, request),
-        await ask(service, { ...request, method: 'HEAD' }),
-      ];
+      const got = await ask(service, request);
+      const head = await ask(service, { ...request, method: 'HEAD' });
       assert.equal(head.status, got.status, request.target);
       assert.deepEqual(lasting(head), lasting(got), request.target);
     }
@@ -286,19 +282,19 @@ const ON_TRANSPORTS = promises({
       assert.equal((await ask(service, { ...request, headers: [known] })).status, 304, file);
     }
   },
-});
+} satisfies Clauses<Scenario['run']>;
 
-/** Promises that only a socket can show: a Request is whole. */
-const OVER_SOCKETS = promises({
+/** Clauses that only a socket can show: a Request is whole. */
+const OVER_SOCKETS = {
   async 'keeps serving after requests whose bodies are malformed or end early'(service) {
     for (const raw of CUT_OFF) await service.send({ raw }, { responses: 0 });
     for (const raw of CUT_OFF.slice(0, 1)) await service.send({ raw }, { untilClosed: true });
     await delay(20); // for the server to notice that the clients are gone
     assert.equal((await ask(service, get('/pets?limit=1'))).status, 200);
   },
-});
+} satisfies Clauses<Scenario['run']>;
 
-/** The promises that depend on the transport, and take several requests to show. */
+/** The clauses that depend on the transport, and take several requests to show. */
 export const TRANSPORT_SCENARIOS = [
   ...casesOf(ON_TRANSPORTS),
   ...casesOf(OVER_SOCKETS).map(({ name, run }) => ({
@@ -333,6 +329,6 @@ const allIds = async (service: Ready): Promise<string[]> =>
 
 const VARYING = new Set(['date', 'x-request-id', 'content-length', 'transfer-encoding']);
 
-/** The headers that are equal in equal responses. A promise of its own is about the length. */
+/** The headers that are equal in equal responses. The length has a clause of its own. */
 const lasting = (response: RawResponse): ReadonlyArray<readonly [string, string]> =>
   response.headers.filter(([name]) => !VARYING.has(name.toLowerCase()));

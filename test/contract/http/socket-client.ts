@@ -14,28 +14,31 @@ export interface Message {
 }
 
 /** The bytes of a request as an HTTP/1.1 message. */
-export function messageOf(
+export const messageOf = (
   request: RawRequest | RowRequest,
   host: string,
   responses: number,
-): Message {
-  if ('raw' in request) {
-    const bytes = Buffer.from(request.raw, 'latin1');
-    const [method = ''] = request.raw.split(' ', 1);
-    const methods = Array.from({ length: responses }, (_, index) => (index === 0 ? method : 'GET'));
-    return { bytes, methods };
-  }
-  const { method, target, headers, body, chunked, awaitsContinue } = request;
-  const content = typeof body === 'string' ? Buffer.from(body) : body;
+): Message => ('raw' in request ? rawMessageOf(request, responses) : rowMessageOf(request, host));
+
+function rawMessageOf({ raw }: RawRequest, responses: number): Message {
+  const [method = ''] = raw.split(' ', 1);
+  const methods = Array.from({ length: responses }, (_, index) => (index === 0 ? method : 'GET'));
+  return { bytes: Buffer.from(raw, 'latin1'), methods };
+}
+
+function rowMessageOf(request: RowRequest, host: string): Message {
+  const { method, target, headers, body = '', chunked, awaitsContinue } = request;
+  const content = Buffer.from(body);
+  const names = new Set(headers.map(([name]) => name.toLowerCase()));
   const lines = [`${method} ${target} HTTP/1.1`];
-  const has = (wanted: string): boolean => headers.some(([name]) => name.toLowerCase() === wanted);
-  if (!has('host')) lines.push(`Host: ${host}`);
+  if (!names.has('host')) lines.push(`Host: ${host}`);
   for (const [name, value] of headers) lines.push(`${name}: ${value}`);
   // The names of codings are not case-sensitive (RFC 9112, 7).
   if (chunked) lines.push('Transfer-Encoding: Chunked');
-  else if (content && !has('content-length')) lines.push(`Content-Length: ${content.length}`);
+  else if (request.body !== undefined && !names.has('content-length'))
+    lines.push(`Content-Length: ${content.length}`);
   const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
-  const framed = content && chunked ? inChunks(content) : (content ?? Buffer.alloc(0));
+  const framed = chunked ? inChunks(content) : content;
   return awaitsContinue
     ? { bytes: head, afterContinue: framed, methods: [method] }
     : { bytes: Buffer.concat([head, framed]), methods: [method] };

@@ -2,9 +2,9 @@ import { ADDS_AT_ONCE } from '../../../src/application/ports/pet-repository.js';
 import type { UnsavedPet } from '../../../src/domain/pet.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
-import { each } from '../contract.js';
+import { casesOf, each, type Clauses } from '../contract.js';
 import { FIELD_VALUES, FULL_PET, samplePet, times } from '../samples.js';
-import { byId, listAll, promises, type StoreSubject } from '../store-subject.js';
+import { byId, listAll, type StoreSubject, type StoreRun } from '../store-subject.js';
 
 /** Checks an animal in every way to get one. */
 const keepsExactly =
@@ -23,9 +23,13 @@ const exactly = <Field extends keyof UnsavedPet>(field: Field) =>
   ]);
 
 /** Every value of every field. */
-export const EXACT = promises(exactly('name'), exactly('categoryId'), exactly('status'));
+export const exactCases = [
+  ...casesOf(exactly('name')),
+  ...casesOf(exactly('categoryId')),
+  ...casesOf(exactly('status')),
+];
 
-export const ADDING = promises({
+export const ADDING = {
   async 'returns every field of an animal, with the type that the port says, in every way to get one'({
     pets,
   }) {
@@ -101,4 +105,4 @@ export const ADDING = promises({
     Reflect.set(await listAll(pets), 'length', 0);
     assert.deepEqual(await listAll(pets), [pet]);
   },
-});
+} satisfies Clauses<StoreRun>;

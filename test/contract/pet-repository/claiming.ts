@@ -3,6 +3,7 @@ import { ADDS_AT_ONCE } from '../../../src/application/ports/pet-repository.js';
 import { isAnimalStoreError } from '../../../src/domain/errors.js';
 import type { Pet } from '../../../src/domain/pet.js';
 import assert from 'node:assert/strict';
+import type { Clauses } from '../contract.js';
 import { checkOnce, rejectsWithCode } from '../rejection.js';
 import {
   DISTINCT_PAIRS,
@@ -13,8 +14,8 @@ import {
   samplePet,
   times,
 } from '../samples.js';
-import { operationPromises, type Operations } from '../store-operations.js';
-import { addOnce, byId, listAll, promises, twoHandles } from '../store-subject.js';
+import { operationClauses, type Operations } from '../store-operations.js';
+import { addOnce, byId, listAll, twoHandles, type StoreRun } from '../store-subject.js';
 
 const HOUR = 60 * 60 * 1000;
 const DAY = 24 * HOUR;
@@ -23,8 +24,8 @@ const OPERATIONS = {
   addOnce: ({ pets }, _id, call) => addOnce(pets, samplePet(), claimed({ key: 'new' }), call),
 } satisfies Operations;
 
-export const CLAIMING = promises({
-  ...operationPromises(OPERATIONS),
+export const CLAIMING = {
+  ...operationClauses(OPERATIONS),
   async 'takes 64 adds with claims at once, and stores each under an id of its own'({ pets }) {
     const names = times(ADDS_AT_ONCE, (number) => `Pet ${number}`);
     const adding = names.map((name) => addOnce(pets, samplePet({ name }), claimed({ key: name })));
@@ -137,7 +138,7 @@ export const CLAIMING = promises({
       assert.equal((await addOnce(pets, samplePet(), later)).replayed, true);
     }
   },
-  async 'stores one animal for twenty simultaneous claims of a key that has lapsed'(subject) {
+  async 'stores one animal for twenty simultaneous claims of a key that has expired'(subject) {
     const handles = await twoHandles(subject);
     const { pet: first } = await addOnce(subject.pets, samplePet(), claimed());
     const adding = times(10, () =>
@@ -149,7 +150,7 @@ export const CLAIMING = promises({
   async 'honours a claim until its keepUntil by `now`, whatever the clock of the machine says'({
     pets,
   }) {
-    // Lapsed by the clock of the machine, but for less than an hour: stores may remove it after that.
+    // Expired by the clock of the machine, but for less than an hour: stores may remove it after that.
     const made = -DAY - HOUR / 2;
     const { pet } = await addOnce(pets, samplePet(), claimedAt(made));
     for (const key of times(5, (number) => `other ${number}`))
@@ -165,7 +166,7 @@ export const CLAIMING = promises({
     });
     assert.equal((await addOnce(pets, samplePet(), claimedAt(2 * DAY))).replayed, false);
   },
-  async 'lets each of many claims lapse at its own time, whatever the order in which they were made'({
+  async 'lets each of many claims expire at its own time, whatever the order in which they were made'({
     pets,
   }) {
     // Kept for 1 h, 24 h, 2 h, 23 h, ...: a store that sweeps in the order of making finds them mixed.
@@ -187,10 +188,10 @@ export const CLAIMING = promises({
       assert.equal(replayed, lifetime > noon, `kept for ${lifetime} ms`);
     }
   },
-  async 'keeps a claim that was made again while lapsed claims around it were still to be removed'({
+  async 'keeps a claim that was made again while expired claims around it were still to be removed'({
     pets,
   }) {
-    // Each lapses a millisecond after the one before: a store that removes a few at a time, in any order, is late
+    // Each expires a millisecond after the one before: a store that removes a few at a time, in any order, is late
     // for the first, the last or the one in the middle.
     const keys = times(128, (number) => `key ${number}`);
     await Promise.all(
@@ -201,7 +202,7 @@ export const CLAIMING = promises({
     const again = new Map<string, Pet>();
     for (const key of ['key 1', 'key 64', 'key 128']) {
       const { pet, replayed } = await addOnce(pets, samplePet(), claimedAt(2 * HOUR, { key }));
-      assert.equal(replayed, false, `${key} has lapsed`);
+      assert.equal(replayed, false, `${key} has expired`);
       again.set(key, pet);
     }
     // Each of these may remove a few.
@@ -233,4 +234,4 @@ export const CLAIMING = promises({
     }
     assert.equal((await listAll(pets)).length, 20);
   },
-});
+} satisfies Clauses<StoreRun>;

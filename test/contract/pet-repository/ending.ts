@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import type { Clauses } from '../contract.js';
 import { samplePet } from '../samples.js';
-import { operationPromises, type Operations } from '../store-operations.js';
-import { promises } from '../store-subject.js';
+import { operationClauses, type Operations } from '../store-operations.js';
+import type { StoreRun } from '../store-subject.js';
 
 export const PET_OPERATIONS = {
   add: ({ pets }, _id, call) => pets.add(samplePet(), call),
@@ -9,8 +10,8 @@ export const PET_OPERATIONS = {
   list: ({ pets }, _id, call) => pets.list({ limit: 100 }, call),
 } satisfies Operations;
 
-export const ENDING = promises({
-  ...operationPromises(PET_OPERATIONS),
+export const ENDING = {
+  ...operationClauses(PET_OPERATIONS),
   async 'leaves no listener on the signal of a call that is over'(subject) {
     const { signal } = new AbortController();
     const listeners: unknown[] = [];
@@ -46,4 +47,4 @@ export const ENDING = promises({
       }
     }
   },
-});
+} satisfies Clauses<StoreRun>;

@@ -3,8 +3,9 @@ import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import type { Pet } from '../../../src/domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
+import type { Clauses } from '../contract.js';
 import { samplePet, times } from '../samples.js';
-import { addAll, byId, listAll, promises } from '../store-subject.js';
+import { addAll, byId, listAll, type StoreRun } from '../store-subject.js';
 
 const withStatusInTurn = (number: number) =>
   samplePet({ status: PET_STATUSES[number % 3] ?? 'sold' });
@@ -56,7 +57,7 @@ function checkSeen(
   }
 }
 
-export const READING = promises({
+export const READING = {
   async 'finds each animal by its own id, and none by an id that was not assigned'({ pets }) {
     const stored = await addAll(pets, TWELVE);
     for (const pet of stored) assert.deepEqual(await pets.findById(pet.id), pet);
@@ -72,7 +73,7 @@ export const READING = promises({
   },
   async 'lists in ascending order of id, and no more than the limit'({ pets }) {
     const stored = await addAll(pets, TWELVE);
-    assert.deepEqual(await listAll(pets), [...stored].sort(byId));
+    assert.deepEqual(await listAll(pets), stored.toSorted(byId));
     for (const limit of [1, 2, 11, 12, 13]) {
       assert.deepEqual(await pets.list({ limit }), stored.slice(0, limit), `limit ${limit}`);
     }
@@ -121,4 +122,4 @@ export const READING = promises({
     checkSeen(await traverseWhileOthersAdd(pets, { limit: 100 }), before, undefined);
     checkSeen(await traverseWhileOthersAdd(pets, { status: 'sold', limit: 100 }), before, 'sold');
   },
-});
+} satisfies Clauses<StoreRun>;

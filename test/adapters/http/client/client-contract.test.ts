@@ -28,4 +28,5 @@ async function clientSubject(): Promise<AnimalStoreSubject> {
   };
 }
 
-describe('AnimalStoreClient', () => bindContract(animalStoreContract, clientSubject));
+describe('AnimalStoreClient', () =>
+  bindContract(animalStoreContract, clientSubject, undefined, { without: ['scopes'] }));
