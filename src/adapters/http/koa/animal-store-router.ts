@@ -1,14 +1,15 @@
-import { Router, type RouterMiddleware } from '@koa/router';
-import Koa from 'koa';
+import { Router } from '@koa/router';
+import type Koa from 'koa';
+import type { Middleware } from 'koa';
 import type { HttpInterface } from '../http-interface.js';
-import { writeResponse } from '../node/node-request.js';
 import type { Operation } from '../operations.js';
-import { guarded } from './behind-api-keys.js';
+import { behindApiKeys } from './behind-api-keys.js';
 import {
   KoaRequest,
+  WholeApp,
   bodyParserOf,
+  handleWith,
   respond,
-  respondAndEmit,
   type AnimalStoreState,
 } from './koa-request.js';
 
@@ -19,49 +20,40 @@ import {
  * Faults (responses of 500 and above) are emitted as `error` by your application, as Koa does with its own. Your
  * middleware may still change their responses, like all others.
  */
-export const animalStoreRouter = (http: HttpInterface): Router<AnimalStoreState> =>
-  routerOf(http, respondAndEmit);
-
-function routerOf(http: HttpInterface, answerBy: typeof respond): Router<AnimalStoreState> {
+export function animalStoreRouter(http: HttpInterface): Router<AnimalStoreState> {
   const router = new Router<AnimalStoreState>({ strict: true, sensitive: true });
-  const parse = bodyParserOf(http);
   for (const route of http.routes) {
     if (route.open) continue;
-    const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    const handling =
-      (operation?: string): RouterMiddleware<AnimalStoreState> =>
-      async (context, next) => {
-        const request = new KoaRequest(context, parse);
-        // Koa decodes and resolves some targets, which the interface takes as sent: their paths differ.
-        if (request.path !== context.path) return next();
-        Object.assign(context.state, { operation });
-        answerBy(context, await http.handle(request, { route, parameters: context.params }));
-      };
+    const handle = (operation?: string): Middleware =>
+      handleWith(http, ({ state, params }) => {
+        Object.assign(state, { operation });
+        return { route, parameters: params };
+      });
+    const path = route.path.replace('{petId}', ':petId');
     for (const [method, { operation }] of route.endpoints) {
       const verb = method.toLowerCase() as Lowercase<Operation['method']>;
-      if (operation) router[verb](operation, path, handling(operation));
+      if (operation) router[verb](operation, path, handle(operation));
     }
-    if (http.settings.corsOrigins.length > 0) router.options(path, handling()); // browsers ask before they send a key
+    // Browsers ask by OPTIONS before they send a key.
+    if (http.settings.corsOrigins.length > 0) router.options(path, handle());
   }
   return router;
 }
 
 /**
  * A whole application: the operations, health checks, OpenAPI document and docs page, and errors for all the rest. Its
- * faults are in the log of `http`. Middleware that is used after it never runs: mount it in an application of yours.
+ * faults are in the log of `http`. Middleware that is used after it never runs: mount it in an application of yours,
+ * which then emits the faults as `error`.
  * @param own routers of your own, served as by `behindApiKeys`
  */
 export function createKoaApp(http: HttpInterface, ...own: readonly Router[]): Koa {
-  const app = new Koa();
-  const parse = bodyParserOf(http);
-  const answerBy: typeof respond = (context, answer) => {
-    if (context.app !== app) return respond(context, answer); // koa-mount runs its middleware in another one
-    context.respond = false; // no other middleware runs, and Koa's own response takes a tenth of a request
-    writeResponse(context.req, context.res, answer);
-  };
-  app.use(routerOf(http, answerBy).routes()); // traces name requests by its routes
-  for (const router of own) app.use(guarded(http, router, respond));
-  app.use(async (context) => answerBy(context, await http.handle(new KoaRequest(context, parse))));
+  const app = new WholeApp();
+  app.use(animalStoreRouter(http).routes()); // traces name requests by its routes
+  for (const router of own) app.use(behindApiKeys(http, router));
+  const parseBody = bodyParserOf(http);
+  app.use(async (context) => {
+    respond(context, await http.handle(new KoaRequest(context, parseBody)));
+  });
   // Koa would print a stack for each client that disconnects.
   app.on('error', (error: NodeJS.ErrnoException) => {
     if (error.syscall === undefined) app.onerror(error);

@@ -3,12 +3,13 @@ import type { Router } from '@koa/router';
 import type Koa from 'koa';
 import type { Context, Middleware } from 'koa';
 import type { Scope } from '../../../application/ports/authenticator.js';
+import { isError } from '../../../domain/errors.js';
 import { stringifyJson } from '../../../exact-json.js';
 import { HttpError, refusal } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
 import { REVALIDATED, type HttpResponse } from '../http-message.js';
 import type { Endpoint } from '../routes.js';
-import { KoaRequest, bodyParserOf, respondAndEmit, type respond } from './koa-request.js';
+import { handleWith } from './koa-request.js';
 
 /**
  * A router of your own behind the API keys of the interface, as middleware: its routes get what the operations have,
@@ -19,18 +20,11 @@ import { KoaRequest, bodyParserOf, respondAndEmit, type respond } from './koa-re
  * `ctx.throw(status, message, { code })`; the default code is the status in words, such as `not_found`. Any
  * other error is a fault: the client gets 500, the log of `http` the error, and your application emits it as `error`.
  */
-export const behindApiKeys = (http: HttpInterface, router: Router): Middleware =>
-  guarded(http, router, respondAndEmit);
-
-export function guarded(http: HttpInterface, router: Router, answerBy: typeof respond): Middleware {
-  const parse = bodyParserOf(http);
+export function behindApiKeys(http: HttpInterface, router: Router): Middleware {
   const dispatch = router.routes() as Middleware;
-  return async (context, next) => {
+  return handleWith(http, (context) => {
     const { path, state } = context;
-    const request = new KoaRequest(context, parse);
-    const layers = router.stack.filter((layer) => layer.methods[0] && layer.regexp.test(path));
-    if (layers.length === 0 || request.path !== path) return next();
-    const handle: Endpoint['handle'] = async ({ signal }) => {
+    const endpoints = endpointsAt(path, router, async ({ signal }) => {
       state['signal'] = signal;
       try {
         await dispatch(context, async () => {});
@@ -38,20 +32,33 @@ export function guarded(http: HttpInterface, router: Router, answerBy: typeof re
         return refusalOf(error);
       }
       return responseIn(context);
-    };
-    const endpoints = layers.flatMap(({ methods, name }) =>
-      methods.map((method): [string, Endpoint] => [
-        method,
-        { operation: name, scope: SCOPES_OF[method] ?? 'pets:write', handle },
-      ]),
-    );
-    const route = { path, endpoints: new Map(endpoints), open: false };
-    route.endpoints.delete('HEAD'); // it follows from GET
-    answerBy(context, await http.handle(request, { route, parameters: {} }));
-  };
+    });
+    if (endpoints.size === 0) return undefined;
+    return { route: { path, endpoints, open: false }, parameters: {} };
+  });
 }
 
-const SCOPES_OF: Readonly<Record<string, Scope>> = { GET: 'pets:read', DELETE: 'pets:delete' };
+/** What the router has at a path, by method. */
+function endpointsAt(
+  path: string,
+  router: Router,
+  handle: Endpoint['handle'],
+): Map<string, Endpoint> {
+  const endpoints = new Map<string, Endpoint>();
+  for (const { methods, name, regexp } of router.stack) {
+    if (!regexp.test(path)) continue;
+    for (const method of methods) {
+      if (method === 'HEAD') continue; // it follows from GET
+      endpoints.set(method, { operation: name, scope: scopeOf(method), handle });
+    }
+  }
+  return endpoints;
+}
+
+function scopeOf(method: string): Scope {
+  if (method === 'GET') return 'pets:read';
+  return method === 'DELETE' ? 'pets:delete' : 'pets:write';
+}
 
 /** What a route of the host has left in the context. */
 function responseIn({ method, status, response, body }: Context): HttpResponse {
@@ -66,12 +73,15 @@ function responseIn({ method, status, response, body }: Context): HttpResponse {
   };
 }
 
-/** The response to an error that `context.throw` made for the client. Throws any other. */
+/** Whether it is an error for the client, as `context.throw` makes it. */
+const isExposed = (thrown: unknown): thrown is InstanceType<typeof Koa.HttpError> =>
+  isError(thrown) && 'expose' in thrown && thrown.expose === true;
+
+/** The response to an error for the client. Throws any other. */
 function refusalOf(thrown: unknown): HttpResponse {
-  const error = Object(thrown) as InstanceType<typeof Koa.HttpError>;
-  const { expose, status, message, headers } = error;
-  if (!expose) throw thrown;
-  const code: unknown =
-    error['code'] ?? STATUS_CODES[status]?.toLowerCase().replaceAll(/\W+/g, '_');
+  if (!isExposed(thrown)) throw thrown;
+  const { status, message, headers } = thrown;
+  const inWords = STATUS_CODES[status]?.toLowerCase().replaceAll(/\W+/g, '_');
+  const code: unknown = thrown['code'] ?? inWords;
   return refusal({ code: String(code), message, status }, headers);
 }

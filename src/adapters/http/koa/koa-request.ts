@@ -1,11 +1,12 @@
-import type { Context, Middleware } from 'koa';
+import Koa, { type Context, type Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import type { Principal } from '../../../application/ports/authenticator.js';
 import { clientDisconnected, payloadTooLarge } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
 import { splitRequestTarget, type HttpResponse } from '../http-message.js';
-import { NodeRequest, bytesIn, contentOf } from '../node/node-request.js';
+import { NodeRequest, bytesIn, contentOf, writeResponse } from '../node/node-request.js';
 import type { OperationId } from '../operations.js';
+import type { FoundRoute } from '../routes.js';
 
 /** What the router adds to `ctx.state`. */
 export interface AnimalStoreState {
@@ -17,43 +18,62 @@ export interface AnimalStoreState {
   readonly signal?: AbortSignal;
 }
 
-/** Hands the response to Koa, so that other middleware can still change it. */
+/** An application that is the interface and nothing else: no middleware runs around it. */
+export class WholeApp extends Koa {}
+
+/** Sends a response, by Koa where other middleware may still change it. Tells the host's application of a fault. */
 export function respond(context: Context, answer: HttpResponse): void {
-  const { res, response } = context;
+  const { app, req, res, response } = context;
+  const isWhole = app instanceof WholeApp;
+  if (answer.fault && !isWhole) app.emit('error', answer.fault, context);
   if (res.headersSent) {
     context.respond = false; // other middleware has begun a response
+    return;
+  }
+  if (isWhole) {
+    context.respond = false; // Koa's own response takes a tenth of a request
+    writeResponse(req, res, answer);
     return;
   }
   response.status = answer.status;
   // Koa's own `set` takes ten times as long. Other middleware sees the same headers.
   for (const [name, value] of Object.entries(answer.headers)) res.setHeader(name, value);
-  if (answer.body !== '') response.body = contentOf(answer.body); // Koa adds Content-Length, for HEAD too.
+  // Koa adds Content-Length, for HEAD too.
+  if (answer.body !== '') response.body = contentOf(answer.body);
 }
 
-/** The same, and tells the application of a fault. */
-export function respondAndEmit(context: Context, answer: HttpResponse): void {
-  if (answer.fault) context.app.emit('error', answer.fault, context);
-  respond(context, answer);
+/** Middleware that lets the interface handle the requests whose route it finds. It leaves others to the next. */
+export function handleWith(
+  http: HttpInterface,
+  find: (context: Context) => FoundRoute | undefined,
+): Middleware {
+  const parseBody = bodyParserOf(http);
+  return async (context, next) => {
+    const request = new KoaRequest(context, parseBody);
+    // Koa decodes and resolves some targets, which the interface takes as sent: their paths differ.
+    const found = request.path === context.path ? find(context) : undefined;
+    if (!found) return next();
+    respond(context, await http.handle(request, found));
+  };
 }
 
 /** A request of Koa. koa-bodyparser reads its body, unless other middleware has. */
 export class KoaRequest extends NodeRequest {
   readonly #context: Context;
-  readonly #parse: Middleware;
+  readonly #parseBody: Middleware;
 
-  constructor(context: Context, parse: Middleware) {
+  constructor(context: Context, parseBody: Middleware) {
     super(context.req, context.res);
     this.#context = context;
-    this.#parse = parse;
+    this.#parseBody = parseBody;
   }
 
   override get originalPath(): string | undefined {
-    const { originalUrl, req } = this.#context;
     // An outer host such as Express may have changed the target before Koa.
-    return (
-      super.originalPath ??
-      (originalUrl === req.url ? undefined : splitRequestTarget(originalUrl).path)
-    );
+    const ofHost = super.originalPath;
+    if (ofHost !== undefined) return ofHost;
+    const { originalUrl, req } = this.#context;
+    return originalUrl === req.url ? undefined : splitRequestTarget(originalUrl).path;
   }
 
   override onAuthenticated(principal: Principal): void {
@@ -66,28 +86,31 @@ export class KoaRequest extends NodeRequest {
   }
 
   protected override async receive(limit: number): Promise<Uint8Array> {
-    const { request } = this.#context;
+    // The parser has one limit, and knows encodings by their case.
+    if (limit > 0 && this.header('content-encoding') === undefined) await this.#parse(limit);
+    const body = this.keptBody ?? (await super.receive(limit));
+    this.#context.request.rawBody = body;
+    return body;
+  }
+
+  async #parse(limit: number): Promise<void> {
     try {
-      // The parser has one limit, and knows encodings by their case.
-      if (limit > 0 && this.header('content-encoding') === undefined)
-        await this.#parse(this.#context, async () => {});
+      await this.#parseBody(this.#context, async () => {});
     } catch (error) {
       const { type } = error as { readonly type?: unknown };
       if (type === 'entity.too.large') throw payloadTooLarge(limit);
-      throw type === 'request.aborted' ? clientDisconnected() : error;
+      if (type === 'request.aborted') throw clientDisconnected();
+      throw error;
     }
-    const read = this.keptBody ?? (await super.receive(limit));
-    request.rawBody = read;
-    return read;
   }
 }
 
 /** koa-bodyparser, told to keep the bytes: the interface decodes and parses them strictly. */
-export function bodyParserOf({ settings: { bodyLimit } }: HttpInterface): Middleware {
+export function bodyParserOf({ settings }: HttpInterface): Middleware {
   const options = {
     enableTypes: ['text'],
     extendTypes: { text: ['json', '+json'] },
-    textLimit: bodyLimit,
+    textLimit: settings.bodyLimit,
     encoding: null, // its types do not know that
   };
   return bodyParser(options as unknown as bodyParser.Options);

@@ -120,6 +120,19 @@ describe('animalStoreRouter', () => {
     }
   });
 
+  it('emits the faults of a whole application that is mounted in another', async () => {
+    const fault = new Error('the disk is full');
+    const [operations] = createKoaApp(httpInterface({ animalStore: failing(fault) })).middleware;
+    const emitted: unknown[] = [];
+    const host = new Koa().on('error', (error) => emitted.push(error));
+    host.use((context, next) => operations?.(context, next));
+    const url = await serve(host.callback());
+
+    await fetch(`${url}/v1/pets`, { headers: KEY });
+
+    expect(emitted, 'what the host was told').to.deep.equal([fault]);
+  });
+
   describe('emits a fault once, as Koa does,', () => {
     const fault = new Error('the disk is full');
     for (const [title, before, status, body, told] of [
