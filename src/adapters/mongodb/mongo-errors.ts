@@ -70,7 +70,8 @@ const TRANSIENT_CODES = new Set<unknown>([
  * once, and backs off from an overloaded server.
  */
 export function isTransient(error: unknown): boolean {
-  if (isLasting(error)) return false;
+  // What BSON cannot hold or read, it never can.
+  if (isLasting(error) || error instanceof BSON.BSONError) return false;
   // A bulk write hides what interrupted it.
   if (error instanceof MongoBulkWriteError && isError(error.errorResponse))
     return isTransient(error.errorResponse);

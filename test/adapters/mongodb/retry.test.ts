@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import {
+  BSON,
   MongoAPIError,
   MongoInvalidArgumentError,
   MongoMissingDependencyError,
@@ -13,6 +14,17 @@ import { insertOrFind, retryWhileTransient, within } from '../../../src/adapters
 import { rejection } from './mongo-store-tests.js';
 
 const patient = { timeout: 2000 };
+
+/** A document whose text is a single byte that UTF-8 does not allow. */
+const INVALID_TEXT = Buffer.from('0e000000026e0002000000ff0000', 'hex');
+
+function thrownBy(call: () => unknown): unknown {
+  try {
+    return call();
+  } catch (error) {
+    return error;
+  }
+}
 
 describe('A call to MongoDB', () => {
   // As Node.js makes them; the driver passes them on while it waits for a socket.
@@ -105,13 +117,21 @@ describe('A call to MongoDB', () => {
     expect(refused).to.have.nested.property('reason.cause', server);
   });
 
-  it('becomes unavailable at once for what no retry can mend', async () => {
-    const cause = Object.assign(new Error('not found'), { code: 'MODULE_NOT_FOUND' });
-    const error = new MongoMissingDependencyError('no snappy', { cause, dependencyName: 'snappy' });
-    const tried = [error, new Error('tried twice')];
-    const given = retryWhileTransient('trying', patient, () => Promise.reject(tried.shift()));
-    expect(await rejection(given)).to.include({ code: 'service_unavailable', cause: error });
-  });
+  const missing = Object.assign(new Error('not found'), { code: 'MODULE_NOT_FOUND' });
+  const options = { cause: missing, dependencyName: 'snappy' };
+  for (const [what, error] of [
+    ['a package that is not installed', new MongoMissingDependencyError('no snappy', options)],
+    ['a stored text that is not UTF-8', thrownBy(() => BSON.deserialize(INVALID_TEXT))],
+    ['a value that BSON cannot hold', thrownBy(() => BSON.serialize({ 'a\0': 1 }))],
+  ] as const) {
+    it(`becomes unavailable at once for ${what}, which no retry can mend`, async () => {
+      const attempts = [error, new Error('tried twice')];
+
+      const call = retryWhileTransient('trying', patient, () => Promise.reject(attempts.shift()));
+
+      expect(await rejection(call)).to.include({ code: 'service_unavailable', cause: error });
+    });
+  }
 
   it('does not begin an attempt after its signal was aborted', async () => {
     let begun = false;
