@@ -27,7 +27,7 @@ async function ask(url: string, method = 'GET', body?: string) {
 const add = (url: string, name: string) =>
   ask(`${url}/pets`, 'POST', JSON.stringify({ name, categoryId: 1 }));
 
-/** What is promised while the database is away. */
+/** What is promised while the database is unreachable. */
 async function expectAway(url: string): Promise<void> {
   const [list, created, ready, alive] = await Promise.all([
     ask(`${url}/pets`),
@@ -55,9 +55,9 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
     await expectAway(url);
     const reasons = serving.io.err
       .split('\n')
-      .filter((line) => line.includes('the database is away'));
+      .filter((line) => line.includes('the database is unreachable'));
     expect(reasons).to.have.length(1);
-    expect(reasons[0]).to.match(/the database is away: connect ECONNREFUSED [^ ]+$/);
+    expect(reasons[0]).to.match(/the database is unreachable: connect ECONNREFUSED [^ ]+$/);
 
     await server.start();
     expect(await untilStatus(200, `${url}/pets`, KEY)).to.be.below(2000 + BUSY);

@@ -1,28 +1,37 @@
-import { MongoServerError, type Db, type IndexDescriptionInfo } from 'mongodb';
+import {
+  MongoServerError,
+  type Db,
+  type IndexDescription,
+  type IndexDescriptionInfo,
+} from 'mongodb';
 import type { notices } from '../../application/ports/store.js';
 import { isTransient } from './mongo-errors.js';
 import type { AttemptOptions } from './retry.js';
 
-/** How long the server keeps lapsed claims and what is left of animals, in seconds, for calls whose clock is behind. */
+/** How long the server keeps expired claims and what is left of animals, in seconds, for calls whose clock is behind. */
 const SWEEP_DELAY = 60 * 60;
 
 /**
- * The indexes beside those of `_id`, by collection. Queries use `_id` or its order, so all collections can be sharded by
- * the hashed `_id`. That forbids other unique indexes, and none is needed: a claim is the `_id` of its document, and
- * the hash of an API key covers the key's id.
+ * The indexes beside those of `_id`. Queries use `_id` or its order, so all collections can be sharded by the hashed
+ * `_id`. That forbids other unique indexes, and none is needed: a claim is the `_id` of its document, and the hash of an
+ * API key covers the key's id.
  */
-const INDEXES = {
-  pets: [
-    { key: { status: 1, _id: 1 }, name: 'status_1__id_1' },
-    {
-      key: { removedUntil: 1 },
-      name: 'removedUntil_1',
-      expireAfterSeconds: SWEEP_DELAY,
-      sparse: true,
-    },
-  ],
-  claims: [{ key: { keepUntil: 1 }, name: 'keepUntil_1', expireAfterSeconds: SWEEP_DELAY }],
-} as const;
+const INDEXES: ReadonlyArray<IndexDescription & { readonly on: string }> = [
+  { on: 'pets', name: 'status_1__id_1', key: { status: 1, _id: 1 } },
+  {
+    on: 'pets',
+    name: 'removedUntil_1',
+    key: { removedUntil: 1 },
+    expireAfterSeconds: SWEEP_DELAY,
+    sparse: true,
+  },
+  {
+    on: 'claims',
+    name: 'keepUntil_1',
+    key: { keepUntil: 1 },
+    expireAfterSeconds: SWEEP_DELAY,
+  },
+];
 
 /** A collection that somebody made cannot keep what the store promises. */
 export class UnfitCollectionError extends Error {}
@@ -38,14 +47,15 @@ const UNFIT = {
 
 /** @throws {UnfitCollectionError} naming the first collection of the store that cannot be used. */
 export async function refuseUnfit(database: Db, options: AttemptOptions): Promise<void> {
-  const names = ['pets', 'claims', 'apiKeys', 'counters'];
+  const isOfStore = { name: { $in: ['pets', 'claims', 'apiKeys', 'counters'] } };
   const found = await database
-    .listCollections({ name: { $in: names } }, { ...options, nameOnly: false })
+    .listCollections(isOfStore, { ...options, nameOnly: false })
     .toArray();
-  for (const { name, options: made } of found) {
-    for (const [option, what] of Object.entries(UNFIT)) {
-      if (made && option in made)
-        throw new UnfitCollectionError(`the collection ${name} ${what}; make it without options`);
+  for (const { name, options: made = {} } of found) {
+    const unfit = Object.entries(UNFIT).find(([option]) => option in made);
+    if (unfit) {
+      const [, fault] = unfit;
+      throw new UnfitCollectionError(`the collection ${name} ${fault}; make it without options`);
     }
   }
 }
@@ -61,33 +71,28 @@ export async function createIndexes(
   options: AttemptOptions,
 ): Promise<void> {
   const faults: string[] = [];
-  for (const [name, indexes] of Object.entries(INDEXES)) {
-    const present = await database.collection(name).indexes(options).catch(noneWithoutCollection);
-    for (const index of indexes) {
-      if (present.some((other) => isSame(index, other))) continue;
-      try {
-        await database.command({ createIndexes: name, indexes: [index] }, options);
-        notice(`made the index ${index.name} on ${name}`, 'info');
-      } catch (error) {
-        if (!(error instanceof MongoServerError) || isTransient(error)) throw error;
-        faults.push(`the index ${index.name} on ${name}: ${error.message}`);
-      }
+  for (const { on, ...index } of INDEXES) {
+    const present = await database.collection(on).indexes(options).catch(noneWithoutCollection);
+    if (present.some((other) => isSame(index, other))) continue;
+    try {
+      await database.command({ createIndexes: on, indexes: [index] }, options);
+      notice(`made the index ${index.name} on ${on}`, 'info');
+    } catch (error) {
+      if (!(error instanceof MongoServerError) || isTransient(error)) throw error;
+      faults.push(`the index ${index.name} on ${on}: ${error.message}`);
     }
   }
   if (faults.length > 0) throw new Error(faults.join('; '));
 }
 
 /** Whether an index serves as the one that is wanted: for all documents, and deleting as that one does. */
-const isSame = (
-  wanted: { readonly key: object; readonly expireAfterSeconds?: number },
-  other: IndexDescriptionInfo,
-): boolean =>
+const isSame = (wanted: IndexDescription, other: IndexDescriptionInfo): boolean =>
   keysOf(wanted) === keysOf(other) &&
   !other.partialFilterExpression &&
   !other.hidden &&
   (wanted.expireAfterSeconds === undefined) === (other.expireAfterSeconds === undefined);
 
-const keysOf = ({ key }: { readonly key: object }): string => Object.entries(key).flat().join();
+const keysOf = ({ key }: IndexDescription): string => Object.entries(key).flat().join();
 
 function noneWithoutCollection(error: unknown): [] {
   if (error instanceof MongoServerError && error.codeName === 'NamespaceNotFound') return [];

@@ -24,7 +24,7 @@ export const unreadable = (collection: string, id: unknown, why: string): Unavai
  * Whether Node.js reports a network error. The driver passes on what lookups of mongodb+srv and sockets reject with:
  * EPIPE without a `syscall` when the server ended the connection, and errors of TLS.
  */
-export const isNetworkError = (error: unknown): boolean =>
+export const isNetworkError = (error: unknown): error is Error =>
   isError(error) &&
   ('syscall' in error || ('code' in error && /^(?:EPIPE$|ERR_SSL_)/.test(String(error.code))));
 
@@ -73,8 +73,9 @@ export function isTransient(error: unknown): boolean {
   // What BSON cannot hold or read, it never can.
   if (isLasting(error) || error instanceof BSON.BSONError) return false;
   // A bulk write hides what interrupted it.
-  if (error instanceof MongoBulkWriteError && isError(error.errorResponse))
+  if (error instanceof MongoBulkWriteError && isError(error.errorResponse)) {
     return isTransient(error.errorResponse);
+  }
   if (!(error instanceof MongoServerError)) return true;
   // The driver gives the label to its own errors, too: each connection that fails.
   return TRANSIENT_CODES.has(error.code) && !error.hasErrorLabel('SystemOverloadedError');

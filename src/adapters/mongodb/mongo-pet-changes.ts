@@ -11,6 +11,17 @@ import type { MongoConnection } from './mongo-connection.js';
 import { LostRaceError } from './mongo-errors.js';
 import { toPet, type PetDocument } from './pet-document.js';
 
+/** A change of one animal, or its removal. */
+interface Change {
+  readonly doing: string;
+  readonly id: bigint;
+  readonly condition: PetCondition;
+  /** Identifies this change. */
+  readonly operation: ObjectId;
+  /** Leaves `operation` in the document as its `change`. */
+  readonly update: Document | Document[];
+}
+
 /**
  * Changes of the animals in a MongoDB database. Each change leaves its own id in the animal's document, and replaces only
  * the document with the id of the change before: compare and set. So a retry whose first reply was lost recognises its
@@ -20,60 +31,74 @@ export function mongoChanges(connection: MongoConnection): PetChanges {
   const pets = connection.collection<PetDocument>('pets');
 
   /** Resolves to the document before or after the change, or to `undefined` if there is no such animal. */
-  function change(
-    doing: string,
-    id: bigint,
-    condition: PetCondition,
-    { signal }: CallOptions,
-    updateOf: (operation: ObjectId) => Document | Document[],
-  ): Promise<PetDocument | undefined> {
-    const operation = new ObjectId();
-    /** The change before, in the document that an earlier attempt may have replaced. */
-    let expected: ObjectId | null | undefined;
-    return connection.write(doing, { signal }, async (options) => {
+  function make(
+    { doing, id, condition, operation, update }: Change,
+    call: CallOptions | undefined,
+  ) {
+    /** The change that an attempt without a reply may have replaced: `null` stands for none. */
+    let replaced: ObjectId | null | undefined;
+    return connection.write(doing, call, async (options) => {
       const found = await pets.findOne({ _id: { $eq: id } }, options);
-      const last = found?.change ?? null;
-      if (found && operation.equals(last)) return found;
-      if (expected !== undefined && !(found && String(last) === String(expected))) {
+      if (found === null) return undefined;
+      if (operation.equals(found.change)) return found; // an earlier attempt made it
+      const last = found.change ?? null;
+      const isRetry = replaced !== undefined;
+      if (isRetry && String(last) !== String(replaced)) {
         const cause = new Error(
           'an interrupted attempt may have happened before the change of another call',
         );
         throw new UnavailableError(doing, { cause });
       }
-      if (found === null || found.removedUntil) return undefined;
+      if (found.removedUntil) return undefined;
       const unmet = unmetCondition(toPet(found), condition);
       if (unmet) throw unmet;
-      const isFirst = expected === undefined;
-      expected = last;
+
+      replaced = last;
       // `$eq: null` also matches a document that was never changed.
-      const unchanged = { _id: { $eq: found._id }, change: { $eq: last } } as Filter<PetDocument>;
-      const { matchedCount } = await pets.updateOne(unchanged, updateOf(operation), options);
+      const unchanged = {
+        _id: { $eq: found._id },
+        change: { $eq: last },
+      } as Filter<PetDocument>;
+      const { matchedCount } = await pets.updateOne(unchanged, update, options);
       options.signal.throwIfAborted(); // a later attempt has begun
       if (matchedCount === 1) return found;
-      if (isFirst) expected = undefined; // this attempt has done nothing
+      // This attempt has done nothing; one before it may have.
+      if (!isRetry) replaced = undefined;
       throw new LostRaceError('another call has changed the animal');
     });
   }
 
   return {
-    async change(id, fields, condition, call = {}) {
-      // No pipeline, which would take a name such as `$status` for a path.
-      const found = await change('changing an animal', id, condition, call, (operation) => ({
-        $set: { ...fields, change: operation },
-      }));
+    async change(id, fields, condition, call) {
+      const operation = new ObjectId();
+      const change = {
+        doing: 'changing an animal',
+        id,
+        condition,
+        operation,
+        // No pipeline, which would take a name such as `$status` for a path.
+        update: { $set: { ...fields, change: operation } },
+      };
+      const found = await make(change, call);
       return found && petWithId(id, { ...toPet(found), ...fields });
     },
 
-    async remove(id, condition, call = {}) {
-      const found = await change('removing an animal', id, condition, call, (operation) => {
-        const removedUntil = { $max: ['$claimedUntil', new Date()] };
-        return [
-          {
-            $replaceWith: { _id: '$_id', operation: '$operation', change: operation, removedUntil },
-          },
-        ];
-      });
-      return found !== undefined;
+    async remove(id, condition, call) {
+      const operation = new ObjectId();
+      const rest = {
+        _id: '$_id',
+        operation: '$operation',
+        change: operation,
+        removedUntil: { $max: ['$claimedUntil', new Date()] },
+      };
+      const change = {
+        doing: 'removing an animal',
+        id,
+        condition,
+        operation,
+        update: [{ $replaceWith: rest }],
+      };
+      return (await make(change, call)) !== undefined;
     },
   };
 }

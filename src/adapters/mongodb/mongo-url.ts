@@ -39,11 +39,12 @@ export function readUrl(url: string): { readonly client: MongoClient; readonly d
   const parsed = new ConnectionString(url);
   const { searchParams } = parsed;
   for (const name of IGNORED) searchParams.delete(name);
-  const smallest = Number(searchParams.get('minPoolSize')) || 0;
-  const defaults = { ...DEFAULTS, maxPoolSize: Math.max(DEFAULTS.maxPoolSize, smallest) };
-  const used = Object.entries(defaults).filter(([name]) => !searchParams.has(name));
+  const minPoolSize = Number(searchParams.get('minPoolSize')) || 0;
+  const maxPoolSize = Math.max(DEFAULTS.maxPoolSize, minPoolSize);
+  const defaults = Object.entries({ ...DEFAULTS, maxPoolSize });
+  const unset = defaults.filter(([name]) => !searchParams.has(name));
   const client = new MongoClient(parsed.href, {
-    ...Object.fromEntries(used),
+    ...Object.fromEntries(unset),
     ...FIXED,
     lookup: memberLookup(),
   });
@@ -54,6 +55,15 @@ export function readUrl(url: string): { readonly client: MongoClient; readonly d
 /** MongoDB's own databases, and what no database can be called. */
 const UNUSABLE = /^(?:admin|config|local)$|[/\\. "$*<>:|?\0]/;
 
+const UNUSABLE_DATABASE =
+  'names a database that cannot hold a store: ' +
+  'use 1 to 63 bytes without / \\ . " $ * < > : | ? and space, and not admin, config or local';
+
+const NOT_A_URL =
+  'is not a MongoDB connection string such as ' +
+  'mongodb://user:password@host:27017/database?option=value; ' +
+  'percent-encode : / ? # [ ] @ and % in user and password';
+
 /**
  * Resolves to what is wrong with a URL, as the end of a sentence that begins with its name, or to `undefined`. Without
  * secrets. Reads the files that the URL names, and connects to nothing.
@@ -61,35 +71,32 @@ const UNUSABLE = /^(?:admin|config|local)$|[/\\. "$*<>:|?\0]/;
 export async function mongoUrlFault(url: string): Promise<string | undefined> {
   try {
     const { client, database } = readUrl(url);
-    const { options } = client;
-    if (UNUSABLE.test(database) || Buffer.byteLength(database) > 63)
-      return (
-        'names a database that cannot hold a store: use 1 to 63 bytes without / \\ . " $ * < > : | ? and space, ' +
-        'and not admin, config or local'
-      );
-    if (options.minPoolSize > options.maxPoolSize) return 'has a minPoolSize above its maxPoolSize';
+    const isUsable = !UNUSABLE.test(database) && Buffer.byteLength(database) <= 63;
+    if (!isUsable) return UNUSABLE_DATABASE;
+    const { minPoolSize, maxPoolSize, ...options } = client.options;
+    if (minPoolSize > maxPoolSize) return 'has a minPoolSize above its maxPoolSize';
     return await fileFault([options.tlsCAFile, options.tlsCRLFile, options.tlsCertificateKeyFile]);
   } catch (error) {
     // The driver's messages quote the URL with its password, so only the names of options are passed on.
     const words = isError(error) ? error.message.toLowerCase().split(/\W+/) : [];
-    const named = optionsOf(url).filter((option) => words.includes(option));
-    return named.length === 0
-      ? 'is not a MongoDB connection string such as mongodb://user:password@host:27017/database?option=value; ' +
-          'percent-encode : / ? # [ ] @ and % in user and password'
-      : `has options that the driver refuses: ${named.join(', ')}`;
+    const refused = optionsOf(url).filter((option) => words.includes(option));
+    if (refused.length === 0) return NOT_A_URL;
+    return `has options that the driver refuses: ${refused.join(', ')}`;
   }
 }
 
 /** The names of the options of a URL, in lower case. */
 function optionsOf(url: string): readonly string[] {
   const [, query = ''] = url.split('?', 2);
-  return [...new URLSearchParams(query).keys()].map((name) => name.toLowerCase());
+  const names = [...new URLSearchParams(query).keys()];
+  return names.map((name) => name.toLowerCase());
 }
 
 async function fileFault(files: ReadonlyArray<string | undefined>): Promise<string | undefined> {
   for (const file of files) {
+    if (file === undefined) continue;
     try {
-      if (file !== undefined) await readFile(file);
+      await readFile(file);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       return `names a file that cannot be read: ${file} (${code})`;

@@ -16,7 +16,7 @@ export function memberLookup(): LookupFunction {
   const inProgress = new Map<string, Promise<LookupAddress[]>>();
   const known = new Map<string, LookupAddress[]>();
 
-  async function lookUp(name: string, options: LookupAllOptions): Promise<LookupAddress[]> {
+  async function lookUp(name: string, options: LookupAllOptions) {
     try {
       const found = await dns.lookup(name, options);
       known.set(name, found);
@@ -26,19 +26,21 @@ export function memberLookup(): LookupFunction {
     }
   }
 
-  async function addressesOf(name: string, options: LookupAllOptions): Promise<LookupAddress[]> {
+  async function addressesOf(name: string, options: LookupAllOptions) {
     const looking = inProgress.get(name) ?? lookUp(name, options);
     inProgress.set(name, looking);
     const last = known.get(name);
     if (last === undefined) return looking;
-    return Promise.race([looking.catch(() => last), delay(PATIENCE, last, { ref: false })]);
+    const late = delay(PATIENCE, last, { ref: false });
+    return Promise.race([looking.catch(() => last), late]);
   }
 
   const lookUpAll = callbackify(addressesOf);
-  return (name, options, callback) =>
+  return (name, options, callback) => {
     lookUpAll(name, { ...options, all: true }, (error, found) => {
-      const [first] = error || options.all ? [] : found;
-      if (first) callback(error, first.address, first.family);
-      else callback(error, found);
+      const first = error ? undefined : found[0];
+      if (options.all || first === undefined) callback(error, found);
+      else callback(null, first.address, first.family);
     });
+  };
 }

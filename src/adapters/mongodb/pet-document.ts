@@ -62,13 +62,13 @@ export interface ClaimDocument {
 
 /** @throws {UnavailableError} another program wrote the claim. */
 export function toClaim({ _id, fingerprint, keepUntil, pet }: ClaimDocument): ClaimDocument {
-  const [petId, operation] = [toInt64(pet?._id), pet?.operation];
-  if (
+  const petId = toInt64(pet?._id);
+  const operation = pet?.operation;
+  const isReadable =
     typeof fingerprint === 'string' &&
     types.isDate(keepUntil) &&
     petId !== undefined &&
-    operation instanceof ObjectId
-  )
-    return { _id, fingerprint, keepUntil, pet: { _id: petId, operation } };
-  throw unreadable('claims', _id, 'a field is missing or has the wrong type');
+    operation instanceof ObjectId;
+  if (!isReadable) throw unreadable('claims', _id, 'a field is missing or has the wrong type');
+  return { _id, fingerprint, keepUntil, pet: { _id: petId, operation } };
 }

@@ -18,16 +18,18 @@ export interface AttemptOptions {
   readonly maxTimeMS: number;
 }
 
+/** One try of a call. It may have taken effect although it failed: making it twice must have the effect of once. */
+export type Attempt<Result> = (options: AttemptOptions) => Promise<Result>;
+
 /**
  * Runs `attempt`, and retries transient failures until the timeout, in milliseconds. An attempt gets two fifths of it: a
- * server silent that long is presumed dead. It may have taken effect although it failed: calling it twice must have the
- * effect of once.
+ * server silent that long is presumed dead.
  * @throws {UnavailableError} with the driver's error as its cause. Any other error of `attempt` is passed on.
  */
 export async function retryWhileTransient<Result>(
   doing: string,
   { signal, timeout }: CallOptions & { readonly timeout: number },
-  attempt: (options: AttemptOptions) => Promise<Result>,
+  attempt: Attempt<Result>,
 ): Promise<Result> {
   const giveUpAt = performance.now() + timeout;
   let cause: unknown;
@@ -41,10 +43,10 @@ export async function retryWhileTransient<Result>(
       // The last attempt may have had too little time to find out what is wrong.
       if (cause === undefined || !(error instanceof NoReplyError)) cause = error;
       const wait = pause * (0.5 + Math.random());
-      if (!isTransient(error) || performance.now() + wait >= giveUpAt) {
-        throw new UnavailableError(doing, { cause });
-      }
-      await delay(wait, undefined, { signal }).catch(() => {}); // aborted: the next attempt does not begin
+      const isLast = performance.now() + wait >= giveUpAt || !isTransient(error);
+      if (isLast) throw new UnavailableError(doing, { cause });
+      // If the signal is aborted, the next attempt does not begin.
+      await delay(wait, undefined, { signal }).catch(() => {});
     }
   }
 }
@@ -53,28 +55,28 @@ export async function retryWhileTransient<Result>(
  * Runs `attempt` with a deadline. When it passes, or `outer` is aborted, the call rejects at once and the attempt's
  * signal is aborted. The attempt does not begin if `outer` is aborted before.
  */
-export function within<Result>(
+export async function within<Result>(
   milliseconds: number,
   outer: AbortSignal | undefined,
-  attempt: (options: AttemptOptions) => Promise<Result>,
+  attempt: Attempt<Result>,
 ): Promise<Result> {
+  outer?.throwIfAborted();
   const controller = new AbortController();
-  return new Promise<Result>((resolve, reject) => {
-    outer?.throwIfAborted();
-    const end = (reason: unknown): void => {
-      reject(reason);
-      controller.abort(reason);
-    };
-    const onAbort = (): void => end(outer?.reason);
-    const timer = setTimeout(() => end(new NoReplyError('no answer in time')), milliseconds);
-    outer?.addEventListener('abort', onAbort, { once: true });
-    void attempt({ signal: controller.signal, maxTimeMS: Math.max(1, Math.ceil(milliseconds)) })
-      .then(resolve, reject)
-      .finally(() => {
-        clearTimeout(timer);
-        outer?.removeEventListener('abort', onAbort);
-      });
-  });
+  const ended = Promise.withResolvers<never>();
+  const end = (reason: unknown): void => {
+    ended.reject(reason);
+    controller.abort(reason);
+  };
+  const onAbort = (): void => end(outer?.reason);
+  const timer = setTimeout(() => end(new NoReplyError('no answer in time')), milliseconds);
+  outer?.addEventListener('abort', onAbort);
+  const maxTimeMS = Math.max(1, Math.ceil(milliseconds));
+  try {
+    return await Promise.race([attempt({ signal: controller.signal, maxTimeMS }), ended.promise]);
+  } finally {
+    clearTimeout(timer);
+    outer?.removeEventListener('abort', onAbort);
+  }
 }
 
 /**
@@ -95,9 +97,6 @@ export async function insertOrFind<Stored extends { readonly _id: bigint | strin
   }
   const { _id } = document;
   const found = await collection.findOne<Stored>({ _id } as Filter<Stored>, options);
-  if (found === null)
-    throw new LostRaceError(
-      `the majority does not have ${_id} in ${collection.collectionName} yet`,
-    );
-  return found;
+  if (found !== null) return found;
+  throw new LostRaceError(`the majority does not have ${_id} in ${collection.collectionName} yet`);
 }

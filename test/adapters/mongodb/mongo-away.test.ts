@@ -45,7 +45,7 @@ const OPERATIONS: Readonly<
   writePets: ({ transfer }, signal) => transfer.writePets([{ ...rex, id: 1n }], { signal }),
 };
 
-describe('A MongoDB store that hears again and again that its database is away', () => {
+describe('A MongoDB store that hears again and again that its database is unreachable', () => {
   it('refuses calls at once from its timeout after the first time', async () => {
     const client = new EventEmitter();
     Object.assign(client, { db: () => ({}), connect: () => new Promise(() => {}) });
@@ -80,7 +80,7 @@ describe('A MongoDB store that is closed before it could prepare its database', 
   });
 });
 
-describeOnMongo('A MongoDB store whose database is away', (server) => {
+describeOnMongo('A MongoDB store whose database is unreachable', (server) => {
   let proxy: MongoProxy;
   let database: string;
   let uri: string;
@@ -149,7 +149,7 @@ describeOnMongo('A MongoDB store whose database is away', (server) => {
     expect(await unavailable(store.transfer.survey())).to.match(/querySrv/);
     await store.close();
     expect(
-      notices.filter((line) => line.startsWith('the database is away: querySrv ')),
+      notices.filter((line) => line.startsWith('the database is unreachable: querySrv ')),
     ).to.have.length(1);
   });
 
@@ -207,9 +207,9 @@ describeStore('A MongoDB store whose database goes away', ({ throughProxy }) => 
     await proxy.open();
     await untilReady(store);
     // The preparation of the database may go on, and has notices of its own.
-    const [away, ...others] = notices.filter((line) => / is (?:away|back)/.test(line));
-    expect(away).to.match(/^the database is away: ./);
-    expect(others).to.deep.equal(['the database is back']);
+    const [away, ...others] = notices.filter((line) => / is (?:un)?reachable/.test(line));
+    expect(away).to.match(/^the database is unreachable: ./);
+    expect(others).to.deep.equal(['the database is reachable again']);
   });
 
   throughProxy(

@@ -49,7 +49,7 @@ describeStore('The commands of a MongoDB store', ({ onStore, throughProxy }) => 
   const reading =
     'read what a majority has, from the primary, in bounded time, and only fields of an animal';
   throughProxy(reading, {}, async ({ store, proxy }) => {
-    const pet = await store.pets.add(rex);
+    const { pet } = await store.pets.addOnce(rex, claimOn('t'), Date.now());
     proxy.commands.length = 0;
     await store.pets.findById(pet.id);
     await store.pets.list({ limit: 21 });

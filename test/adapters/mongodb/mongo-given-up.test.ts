@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { MongoNetworkError, ObjectId } from 'mongodb';
 import { mongoChanges } from '../../../src/adapters/mongodb/mongo-pet-changes.js';
 import type { MongoConnection } from '../../../src/adapters/mongodb/mongo-connection.js';
-import { petInserts } from '../../../src/adapters/mongodb/pet-inserts.js';
+import { PetInserts } from '../../../src/adapters/mongodb/pet-inserts.js';
 import { retryWhileTransient } from '../../../src/adapters/mongodb/retry.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { rejection, rex } from './mongo-store-tests.js';
@@ -80,7 +80,7 @@ type Block = { readonly value: { readonly last: bigint } };
 /** Inserts into a new database, which gives out these blocks of ids. */
 function insertsWith(findOneAndUpdate: () => Promise<Block>) {
   const collection = { findOne: async () => null, findOneAndUpdate };
-  return petInserts({
+  return new PetInserts({
     collection: () => collection,
     prepare: () => {},
   } as unknown as MongoConnection);

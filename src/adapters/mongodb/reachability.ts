@@ -1,0 +1,107 @@
+import {
+  MongoNetworkError,
+  type Document,
+  type MongoClient,
+  type ServerDescription,
+  type TopologyDescription,
+} from 'mongodb';
+import type { notices } from '../../application/ports/store.js';
+import { isLasting } from './mongo-errors.js';
+
+const NOT_PRIMARY = new Error(
+  'the URL leads to one member, which takes no writes: ' +
+    'name the replica set, without directConnection',
+);
+
+/** A server was reached that cannot serve the URL: it is no member of the replica set that the URL names. */
+class WrongServerError extends Error {}
+
+/** Learns from the driver whether a server takes writes, and says so when that changes. */
+export class Reachability {
+  readonly #notice: ReturnType<typeof notices>;
+  /** Servers that were reached and cannot serve, by host. */
+  readonly #wrongServers = new Map<string, WrongServerError>();
+  /** Set while no server takes writes: the reason, and since when. */
+  #unreachable: { readonly cause: Error; readonly since: number } | undefined;
+
+  constructor(client: MongoClient, notice: ReturnType<typeof notices>) {
+    this.#notice = notice;
+    client.on('topologyDescriptionChanged', ({ newDescription }) => this.#watch(newDescription));
+    // The driver forgets a server of another replica set, so its description does not tell.
+    client.on('serverHeartbeatSucceeded', ({ connectionId: host, reply }) => {
+      const fault = describeWrongServer(host, reply, client.options.replicaSet);
+      if (fault) this.#wrongServers.set(host, fault);
+      else this.#wrongServers.delete(host);
+    });
+  }
+
+  /** Why no server takes writes, if that has been so for this long, in milliseconds; else `undefined`. */
+  faultAfter(milliseconds: number): Error | undefined {
+    if (!this.#unreachable) return undefined;
+    const { cause, since } = this.#unreachable;
+    return performance.now() - since >= milliseconds ? cause : undefined;
+  }
+
+  /** Notes that no server takes writes. */
+  setUnreachable(cause: Error): void {
+    if (!this.#unreachable) this.#notice(`the database is unreachable: ${cause.message}`);
+    // An election, which a call waits for, does not mend the URL.
+    const start = cause instanceof WrongServerError ? -Infinity : performance.now();
+    this.#unreachable = { cause, since: this.#unreachable?.since ?? start };
+  }
+
+  #watch(topology: TopologyDescription): void {
+    const members = [...topology.servers.values()];
+    if (members.some(({ isWritable }) => isWritable)) {
+      if (this.#unreachable) this.#notice('the database is reachable again');
+      this.#unreachable = undefined;
+      return;
+    }
+    const cause = describeUnreachable(topology, this.#wrongServers);
+    if (cause) this.setUnreachable(cause);
+  }
+}
+
+/**
+ * Why a server that was reached cannot serve a URL that names the replica set `wanted`, if it names one. `undefined` if
+ * it can serve.
+ */
+function describeWrongServer(
+  host: string,
+  { isreplicaset, setName = 'none' }: Document,
+  wanted: string | undefined,
+): WrongServerError | undefined {
+  if (isreplicaset) {
+    return new WrongServerError(
+      `the replica set of ${host} is not initiated, or has removed this member`,
+    );
+  }
+  if (wanted === undefined || wanted === setName) return undefined;
+  return new WrongServerError(
+    `the URL names the replica set ${wanted}; that of ${host} is ${setName}`,
+  );
+}
+
+/**
+ * Why no server takes writes. `undefined` while one may soon: a server was not asked yet, or an election is in progress.
+ */
+function describeUnreachable(
+  { type, servers }: TopologyDescription,
+  wrongServers: ReadonlyMap<string, WrongServerError>,
+): Error | undefined {
+  const members = [...servers.values()];
+  const isUnasked = (member: ServerDescription): boolean =>
+    !isKnown(member) && !member.error && !wrongServers.has(member.address);
+  if (members.some(isUnasked)) return undefined;
+
+  const faults = members.map(({ error }) => error);
+  const fault = faults.find((error) => error instanceof MongoNetworkError || isLasting(error));
+  if (fault) return fault;
+  const [wrongServer] = wrongServers.values();
+  if (wrongServer) return wrongServer;
+  // With `directConnection` the driver reads from a member that takes no writes.
+  const isDirect = type === 'Single' && members.some(isKnown);
+  return isDirect ? NOT_PRIMARY : undefined;
+}
+
+const isKnown = ({ type }: ServerDescription): boolean => type !== 'Unknown';
