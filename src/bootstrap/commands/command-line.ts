@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { constants } from 'node:os';
 import { stringifyJson } from '../../exact-json.js';
+import { REMOVED } from '../service/removed.js';
 import type { Adapter } from '../service/wiring.js';
 
 /** What a command uses of its process. Only the result of a command goes to stdout. */
@@ -56,25 +57,15 @@ export async function interruptible<T>(
   }
 }
 
-/** Commands and options that are gone, with what takes their place. */
-const REMOVED: Readonly<Record<string, string>> = {
-  'backup --keep': 'name a new FILE each time, for example with the date in its name',
-  'import --delimiter': 'the first line of the file shows it',
-  'import --max-errors': 'a file with an invalid line stores nothing',
-  'import --status': 'add a column status to the file',
-  'check-store':
-    'run the contract suites of animal-store/contract, as docs/write-an-adapter.md shows',
-  'keys rotate': 'use keys issue, then keys revoke ID --after 24h',
-};
-
 /** @throws {UsageError} the arguments name a removed command or option. */
 export function refuseRemoved(args: readonly string[]): void {
   const [command = '', ...rest] = args;
   // Not what an option is given: a key may have the name rotate.
   const named = rest.filter((arg, index) => index === 0 || arg.startsWith('--'));
   const given = [command, ...named.map((arg) => `${command} ${arg.split('=', 1)[0]}`)];
-  const removed = given.find((each) => Object.hasOwn(REMOVED, each));
-  if (removed !== undefined) throw new UsageError(`${removed} was removed: ${REMOVED[removed]}.`);
+  const removed = given.find((each) => REMOVED.has(each));
+  if (removed !== undefined)
+    throw new UsageError(`${removed} was removed: ${REMOVED.get(removed)}.`);
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   type HttpSettings,
 } from '../../adapters/http/http-settings.js';
 import type { RateLimiter } from '../../adapters/http/rate-limit.js';
+import { REMOVED } from './removed.js';
 
 /*
  * Readers of single values. Each throws an Error whose message continues a sentence that starts with the name of the
@@ -18,51 +19,50 @@ export function refuse(rule: string): never {
   throw new InvalidArgumentError(rule);
 }
 
-/** A number with one of the units, in the smallest of them. Zero needs no unit. */
+/**
+ * Reads a number with one of the units, in the smallest of them. Zero needs no unit. By hand: packages for durations
+ * and sizes also accept fractions, negative values and years.
+ */
 const quantity =
-  (rule: string, units: ReadonlyMap<string, number>, minimum = 0, maximum = Infinity) =>
+  (rule: string, units: ReadonlyMap<string, number>, minimum: number, maximum: number) =>
   (text: string): number => {
-    const { amount, unit = '' } = /^(?<amount>\d{1,9})(?<unit>[a-z]*)$/i.exec(text)?.groups ?? {};
-    const value = text === '0' ? 0 : Number(amount) * (units.get(unit.toLowerCase()) ?? Number.NaN);
+    const [, amount, unit = ''] = /^(\d{1,9})([a-z]*)$/i.exec(text) ?? [];
+    const factor = text === '0' ? 1 : units.get(unit.toLowerCase());
+    const value = Number(amount) * (factor ?? Number.NaN);
     return value >= minimum && value <= maximum ? value : refuse(rule);
   };
 
-export const integer = (minimum: number, maximum: number) =>
-  quantity(
-    `must be an integer from ${minimum} to ${maximum}`,
-    new Map([['', 1]]),
-    minimum,
-    maximum,
-  );
+export function integer(minimum: number, maximum: number) {
+  const rule = `must be an integer from ${minimum} to ${maximum}`;
+  return quantity(rule, new Map([['', 1]]), minimum, maximum);
+}
 
 const DAY = 86_400_000;
-const TIME = new Map(Object.entries({ ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: DAY }));
+const TIME_UNITS = new Map(Object.entries({ ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: DAY }));
 
 /**
  * A length of time in milliseconds: `500ms`, `5s`, `2m`, `24h`, `90d`, or `0`. A day has 24 hours.
  * @param days the longest. Default: 24, because timers of Node.js fire at once beyond 2^31 - 1 milliseconds
  */
-export const duration = (minimum: 0 | 1, days = 24) =>
-  quantity(
-    `must be a duration from ${minimum}ms to ${days}d, such as 5s`,
-    TIME,
-    minimum,
-    days * DAY,
-  );
+export function duration(minimum: 0 | 1, days = 24) {
+  const rule = `must be a duration from ${minimum}ms to ${days}d, such as 5s`;
+  return quantity(rule, TIME_UNITS, minimum, days * DAY);
+}
 
 /** Requests in a window of whole seconds: `100/10s`. */
 export function rateLimit(text: string): RateLimiter['limit'] {
-  const [, requests, window = ''] = /^([1-9]\d{0,8})\/(\d{1,5}[smhd])$/.exec(text) ?? [];
-  const seconds = requests === undefined ? 0 : duration(0, 99_999)(window) / 1000;
+  const [, requests, window] = /^([1-9]\d{0,8})\/(\d{1,5}[smhd])$/.exec(text) ?? [];
+  const seconds = window === undefined ? 0 : duration(0, 99_999)(window) / 1000;
   if (seconds >= 1 && seconds <= 86_400) return { requests: Number(requests), seconds };
   return refuse('must be requests and a window from 1s to 1d, such as 100/10s');
 }
 
+const SIZE_UNITS = new Map(Object.entries({ b: 1, kb: 1024, mb: 2 ** 20 }));
+
 /** A size in bytes: `64kb`, `1mb`. A kilobyte has 1,024 bytes. */
-const SIZE = new Map(Object.entries({ b: 1, kb: 1024, mb: 2 ** 20 }));
 export const bytes = quantity(
   'must be a size with a unit, from 1b to 16mb, such as 256kb',
-  SIZE,
+  SIZE_UNITS,
   1,
   2 ** 24,
 );
@@ -77,8 +77,10 @@ export function deprecatedSince(text: string): Date {
 
 export const oneOf =
   <const T extends string>(...values: readonly T[]) =>
-  (text: string): T =>
-    values.find((value) => value === text) ?? refuse(`must be one of ${values.join(', ')}`);
+  (text: string): T => {
+    const found = values.find((value) => value === text);
+    return found ?? refuse(`must be one of ${values.join(', ')}`);
+  };
 
 export function reusePort(text: string): 'on' | 'off' {
   const value = oneOf('on', 'off')(text);
@@ -91,17 +93,20 @@ export const list = (text: string): readonly string[] =>
   text.split(/[,\r\n]/).flatMap((part) => part.trim() || []);
 
 /** A list of valid values. An invalid one is named by its position, counted from 1. */
-export const listOf = (rule: string, isValid: (value: string) => boolean) => (text: string) => {
-  const wrong = list(text).flatMap((value, index) => (isValid(value) ? [] : [index + 1]));
-  if (wrong.length === 0) return list(text);
-  const which = wrong.join(', ');
-  const are = wrong.length === 1 ? `entry ${which} is` : `entries ${which} are`;
-  return refuse(`${rule}: ${are} not valid`);
-};
+export const listOf =
+  (rule: string, isValid: (value: string) => boolean) =>
+  (text: string): readonly string[] => {
+    const values = list(text);
+    const wrong = values.flatMap((value, index) => (isValid(value) ? [] : [index + 1]));
+    if (wrong.length === 0) return values;
+    const which = wrong.join(', ');
+    const entries = wrong.length === 1 ? `entry ${which} is` : `entries ${which} are`;
+    return refuse(`${rule}: ${entries} not valid`);
+  };
 
 export function experimental(text: string): HttpSettings['experimental'] {
-  if (list(text).includes('changeStatus'))
-    refuse('has changeStatus, which was removed: use changePet');
+  const removed = list(text).find((id) => REMOVED.has(id));
+  if (removed !== undefined) refuse(`has ${removed}, which was removed: ${REMOVED.get(removed)}`);
   return experimentalOperations(text);
 }
 
@@ -119,16 +124,16 @@ export const networks = listOf('must hold IP addresses or networks such as 10.0.
 });
 
 /** A host name or an address, without the brackets of IPv6. */
-export const host = (text: string): string =>
-  /^[^\s/]+$/.test(text)
-    ? text.replace(/^\[(.*)\]$/, '$1')
-    : refuse('must be a host name or an address');
+export function host(text: string): string {
+  if (!/^[^\s/]+$/.test(text)) refuse('must be a host name or an address');
+  return text.replace(/^\[(.*)\]$/, '$1');
+}
 
 /** Clients resolve the segments . and .. before they send a path. */
-export const basePath = (text: string): string =>
-  /^(?:\/(?!\.\.?\/)[\w.~-]+)*\/v1$/.test(text)
-    ? text
-    : refuse('must be a path that ends in /v1, such as /animals/v1');
+export function basePath(text: string): string {
+  if (/^(?:\/(?!\.\.?\/)[\w.~-]+)*\/v1$/.test(text)) return text;
+  return refuse('must be a path that ends in /v1, such as /animals/v1');
+}
 
 export function serverUrl(text: string): string {
   const href = URL.parse(text)?.href ?? '';
@@ -138,9 +143,10 @@ export function serverUrl(text: string): string {
 
 /** Apps and extensions have schemes of their own, for which `origin` of a URL is "null". */
 const originList = listOf('must be * or origins such as https://animals.example', (origin) => {
-  const { protocol, host } = URL.parse(origin) ?? {};
-  const isWhole = `${protocol}//${host}` === origin && !origin.includes('*');
-  return isWhole && (host !== '' || protocol === 'file:');
+  const url = URL.parse(origin);
+  if (url === null || origin.includes('*')) return false;
+  const hasHost = url.host !== '' || url.protocol === 'file:';
+  return hasHost && `${url.protocol}//${url.host}` === origin;
 });
 
 /** `*`, or origins exactly as browsers send them: another spelling would never match. */
@@ -160,13 +166,11 @@ export const keys = listOf(
 function readSmallFile(file: string): string {
   try {
     const found = statSync(file);
-    if (!found.isFile() || found.size > 2 ** 20)
-      refuse('must name a regular file of at most a megabyte');
-    return readFileSync(file, 'utf8');
+    if (found.isFile() && found.size <= 2 ** 20) return readFileSync(file, 'utf8');
   } catch (error) {
-    if (error instanceof InvalidArgumentError) throw error;
-    return refuse(`names a file that cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    refuse(`names a file that cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
+  return refuse('must name a regular file of at most a megabyte');
 }
 
 export function keysFile(file: string): readonly string[] {

@@ -1,3 +1,4 @@
+import { REMOVED } from './removed.js';
 import * as read from './setting-values.js';
 
 /** A line of the table. `text` is read in place of an environment variable that is not set or empty. */
@@ -178,6 +179,8 @@ export type Settings = Values & {
 
 export const SETTINGS: readonly Setting[] = Object.values(TABLE);
 
+const NAMES = SETTINGS.map(({ name }) => name);
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Invalid settings. The message names all of them, and no secret. Nothing was opened or changed. */
@@ -210,48 +213,56 @@ export function readSettings(
 /** Reads all settings, with defaults in place of the invalid ones. `faults` names those that are used. */
 export function parseSettings(
   environment: Environment,
-  used: readonly string[] = SETTINGS.map(({ name }) => name),
+  used: readonly string[] = NAMES,
 ): { settings: Settings; faults: string[] } {
   const faults: string[] = [];
-  if (environment['WORKERS'] && used.includes('REUSE_PORT'))
-    faults.push('WORKERS was removed: run several services with REUSE_PORT=on');
+  const addFault = (name: string, fault: string): void => {
+    if (used.includes(name)) faults.push(fault);
+  };
   const valueOf = ({ name, default: fallback, read: reader }: Setting): unknown => {
     try {
       return reader(environment[name] || fallback);
     } catch (error) {
       // STORE_URL_FILE is another way to set STORE_URL.
-      if (used.includes(name.replace('STORE_URL_FILE', 'STORE_URL')))
-        faults.push(`${name} ${(error as Error).message}`);
+      addFault(name.replace('STORE_URL_FILE', 'STORE_URL'), `${name} ${(error as Error).message}`);
       return reader(fallback);
     }
   };
   const entries = Object.entries<Setting>(TABLE).map(([key, line]) => [key, valueOf(line)]);
   const values = Object.fromEntries(entries) as Values;
-  const staticKeys = [values.apiKeys, values.apiKeysFile ?? []].flat();
-  if (used.includes('ADMIN_PORT') && values.port !== 0 && values.port === values.adminPort)
-    faults.push('ADMIN_PORT must differ from PORT');
-  if (used.includes('STORE_URL') && environment['STORE_URL'] && values.storeUrlFile)
-    faults.push('STORE_URL_FILE must not be set beside STORE_URL');
-  const storeUrl = values.storeUrlFile ?? values.storeUrl;
-  const drainDelay = values.drainDelay ?? (isLoopback(values.host) ? 0 : 5000);
-  return { settings: { ...values, storeUrl, staticKeys, drainDelay }, faults };
+  const { port, adminPort, apiKeys, apiKeysFile = [], storeUrl, storeUrlFile, host } = values;
+
+  if (environment['WORKERS'])
+    addFault('REUSE_PORT', `WORKERS was removed: ${REMOVED.get('WORKERS')}`);
+  if (port !== 0 && port === adminPort) addFault('ADMIN_PORT', 'ADMIN_PORT must differ from PORT');
+  if (environment['STORE_URL'] && storeUrlFile !== undefined)
+    addFault('STORE_URL', 'STORE_URL_FILE must not be set beside STORE_URL');
+
+  const settings = {
+    ...values,
+    storeUrl: storeUrlFile ?? storeUrl,
+    staticKeys: [...apiKeys, ...apiKeysFile],
+    drainDelay: values.drainDelay ?? (isLoopback(host) ? 0 : 5000),
+  };
+  return { settings, faults };
 }
 
 /** A line for each variable of the environment that is not a setting, but has a name like one. */
 export function misspelledSettings(environment: Environment): readonly string[] {
-  return Object.keys(environment).flatMap((given) => {
-    const meant = environment[given] ? settingLike(given) : undefined;
-    return meant === undefined || meant === given
-      ? []
-      : [`${given} is not a setting of the service: did you mean ${meant}?`];
-  });
+  const lines: string[] = [];
+  for (const [name, value] of Object.entries(environment)) {
+    const meant = value ? settingLike(name) : name;
+    if (meant !== undefined && meant !== name)
+      lines.push(`${name} is not a setting of the service: did you mean ${meant}?`);
+  }
+  return lines;
 }
 
 /** The setting that an option of this name stands for: its name is like it, or begins with it, as STORE_URL with store. */
-export const settingMeant = (option: string): string | undefined =>
-  settingLike(option) ?? NAMES.find((name) => name.startsWith(`${option.toUpperCase()}_`));
-
-const NAMES = SETTINGS.map(({ name }) => name);
+export function settingMeant(option: string): string | undefined {
+  const like = settingLike(option);
+  return like ?? NAMES.find((name) => name.startsWith(`${option.toUpperCase()}_`));
+}
 
 /** The setting whose name is this, or differs only by a letter, by two that changed places, by underscores or by case. */
 function settingLike(given: string): string | undefined {
@@ -260,12 +271,11 @@ function settingLike(given: string): string | undefined {
   return NAMES.find((name) => spellingsOf(name).some((each) => spellings.includes(each)));
 }
 
-/** A name and what is left of it without one of its letters: similar names have such a spelling in common. */
+/** A name without underscores, and all that is left of it without one letter: similar names have one of these in common. */
 function spellingsOf(name: string): readonly string[] {
-  const letters = name.toUpperCase().replaceAll('_', '').split('');
-  return [letters, ...letters.map((_, index) => letters.toSpliced(index, 1))].map((each) =>
-    each.join(''),
-  );
+  const letters = name.toUpperCase().replaceAll('_', '');
+  const shortened = Array.from(letters, (_, at) => letters.slice(0, at) + letters.slice(at + 1));
+  return [letters, ...shortened];
 }
 
 /** Whether only this machine can reach the host. */
