@@ -6,7 +6,7 @@ import { addCopyCommand } from './copy.js';
 import { addExportCommand } from './export.js';
 import { addImportCommand } from './import.js';
 import { addKeyCommands } from './keys.js';
-import { reasonOf } from '../service/logger.js';
+import { reasonOf } from '../service/errors.js';
 import { VERSION, startLine } from '../service/node-version.js';
 import { list, refuse } from '../service/setting-values.js';
 import { SETTINGS, SettingsError, readSettings, settingMeant } from '../service/settings.js';

@@ -10,7 +10,8 @@ import {
 } from './command-line.js';
 import { printKey } from './keys.js';
 import { configure } from '../service/container.js';
-import { createLogger, isUnavailable } from '../service/logger.js';
+import { isUnavailable } from '../service/errors.js';
+import { createLogger } from '../service/logger.js';
 import { startLine } from '../service/node-version.js';
 import { isLoopback, misspelledSettings } from '../service/settings.js';
 import { startService, type Service } from '../service/start-service.js';

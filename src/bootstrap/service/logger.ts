@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import type { DestinationStream, Logger } from 'pino';
-import type { HttpLog } from '../../adapters/http/http-log.js';
+import type { HttpLog, RespondedRequest } from '../../adapters/http/http-log.js';
 import { systemClock, type Clock } from '../../application/ports/clock.js';
-import { isAnimalStoreError, isError } from '../../domain/errors.js';
+import { isUnavailable, reasonOf } from './errors.js';
 import type { Settings } from './settings.js';
 
 /** Makes the log of `serve`, as `LOG_LEVEL` and `LOG_FORMAT` say. Lines go to `stderr`, the process's or another stream. */
@@ -11,28 +11,13 @@ export async function createLogger(
   stderr: NodeJS.WriteStream,
 ): Promise<Logger> {
   const { pino } = await import('pino');
-  const destination = 'fd' in stderr && !stderr.isTTY ? await logDestination(2) : stderr; // else a terminal
-  const options = { level: logLevel, base: null, timestamp: timestamps() };
-  return logFormat === 'pretty' || (logFormat === 'auto' && stderr.isTTY)
-    ? pino(
-        { ...options, hooks: { streamWrite: visible } },
-        await prettyStream(destination, stderr.isTTY),
-      )
-    : pino({ ...options, hooks: { streamWrite: escaped } }, destination);
-}
-
-/** Returns a function that makes the member `time` of a line, as pino needs it. It formats each second once. */
-function timestamps(): () => string {
-  let second = '';
-  let began = 0;
-  return () => {
-    const now = Date.now();
-    if (now < began || now >= began + 1000) {
-      began = now - (now % 1000);
-      second = new Date(began).toISOString().slice(0, -4);
-    }
-    return `,"time":"${second}${String(now - began).padStart(3, '0')}Z"`;
-  };
+  const isFile = 'fd' in stderr && !stderr.isTTY;
+  const destination = isFile ? await logDestination(2) : stderr;
+  const options = { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  const isPretty = logFormat === 'pretty' || (logFormat === 'auto' && stderr.isTTY);
+  if (!isPretty) return pino({ ...options, hooks: { streamWrite: escaped } }, destination);
+  const stream = await prettyStream(destination, stderr.isTTY);
+  return pino({ ...options, hooks: { streamWrite: visible } }, stream);
 }
 
 /**
@@ -45,25 +30,31 @@ export async function logDestination(
   maxLength = 8 * 2 ** 20,
 ): Promise<DestinationStream> {
   const { pino } = await import('pino');
-  let [dropped, end] = [0, -Infinity];
+  let droppedLines = 0;
+  /** Until when to retry while the reader is slow: only at the exit of the process. */
+  let retryUntil = -Infinity;
   const destination = pino.destination({
     fd,
-    sync: true, // asynchronous writes of pino can neither be awaited at the exit nor stop at a closed pipe there
+    // Asynchronous writes of pino can neither be awaited at the exit nor stop at a closed pipe there.
+    sync: true,
     minLength: 4096,
     maxLength,
     periodicFlush: 100,
-    retryEAGAIN: () => performance.now() < end,
+    retryEAGAIN: () => performance.now() < retryUntil,
   });
   destination.on('error', () => {});
-  destination.on('drop', () => (dropped += 1));
+  destination.on('drop', () => {
+    droppedLines += 1;
+  });
   destination.on('drain', () => {
-    if (dropped === 0) return;
+    if (droppedLines === 0) return;
+    const dropped = droppedLines;
+    droppedLines = 0;
     const warning = { level: 40, time: new Date(), dropped, msg: 'lines of the log were dropped' };
-    dropped = 0;
     destination.write(`${JSON.stringify(warning)}\n`);
   });
   process.on('exit', () => {
-    end = performance.now() + 1000; // a reader may be slow
+    retryUntil = performance.now() + 1000;
     destination.end();
   });
   return destination;
@@ -83,7 +74,10 @@ async function prettyStream(to: DestinationStream, colorize: boolean): Promise<D
     // pino-pretty would close for good at the first error of the destination.
     destination: new Writable({
       decodeStrings: false,
-      write: (text: string, _encoding, done) => (to.write(text), done()),
+      write(text: string, _encoding, done) {
+        to.write(text);
+        done();
+      },
     }),
   });
 }
@@ -101,9 +95,15 @@ const visible = (line: string): string =>
     control === undefined ? text : `\\\\${control}`,
   );
 
-function levelOf({ error, isProbe, keyFault }: Parameters<HttpLog['responded']>[0]) {
-  if (error !== undefined)
-    return isUnavailable(error) && error.cause === undefined ? 'warn' : 'error';
+function levelOf({
+  error,
+  isProbe,
+  keyFault,
+}: RespondedRequest): 'debug' | 'info' | 'warn' | 'error' {
+  if (error !== undefined) {
+    const isRefusal = isUnavailable(error) && error.cause === undefined;
+    return isRefusal ? 'warn' : 'error';
+  }
   if (keyFault === 'expired' || keyFault === 'revoked') return 'warn';
   return isProbe ? 'debug' : 'info';
 }
@@ -114,49 +114,46 @@ function levelOf({ error, isProbe, keyFault }: Parameters<HttpLog['responded']>[
  * operation.
  */
 export function httpLogTo(logger: Logger, clock: Clock = systemClock): HttpLog {
-  const warned = new Set<string>(); // by operation and key
+  /** Calls of deprecated operations that were warned of today. */
+  const warned = new Set<string>();
   let today = 0;
-  const warnOfDeprecation = (operation: string | undefined, keyId: string, sunset: Date): void => {
+  const warnOfDeprecation = (
+    operationId: string | undefined,
+    keyId: string,
+    sunset: Date,
+  ): void => {
     const day = Math.floor(clock.now().getTime() / DAY);
     if (day !== today) warned.clear();
     today = day;
-    const call = `${operation} ${keyId}`;
+    const call = `${operationId} ${keyId}`;
     if (warned.has(call)) return;
     if (warned.size === 10_000) warned.clear(); // bounds the memory
     warned.add(call);
     const until = sunset.toISOString().slice(0, 10);
-    logger.warn({ operationId: operation, keyId, sunset: until }, 'deprecated operation called');
+    logger.warn({ operationId, keyId, sunset: until }, 'deprecated operation called');
   };
-  const responded: HttpLog['responded'] = (request) => {
-    const { error, sunset, operation, keyId } = request;
-    if (sunset && keyId !== undefined) warnOfDeprecation(operation, keyId, sunset);
-    const level = levelOf(request);
-    if (!logger.isLevelEnabled(level)) return;
-    // pino leaves out what is undefined. To copy the other members alone takes longer.
-    const line = {
-      ...request,
-      isProbe: undefined,
-      sunset: undefined,
-      error: undefined,
-      milliseconds: Math.round(request.milliseconds * 1000) / 1000,
-    };
-    // No stack: under overload, or while the store is away, such lines are most of the log.
-    const reason = isUnavailable(error) ? { reason: reasonOf(error) } : { err: error };
-    logger[level](error === undefined ? line : { ...line, ...reason }, 'responded');
+  return {
+    responded(request) {
+      const { error, sunset, operation, keyId } = request;
+      if (sunset && keyId !== undefined) warnOfDeprecation(operation, keyId, sunset);
+      const level = levelOf(request);
+      if (!logger.isLevelEnabled(level)) return;
+      // pino leaves out what is undefined. To copy the other members alone takes longer.
+      const line = {
+        ...request,
+        isProbe: undefined,
+        sunset: undefined,
+        error: undefined,
+        milliseconds: Math.round(request.milliseconds * 1000) / 1000,
+      };
+      if (error === undefined) logger[level](line, 'responded');
+      // No stack: under overload, or while the store is unreachable, such lines are most of the log.
+      else if (isUnavailable(error))
+        logger[level]({ ...line, reason: reasonOf(error) }, 'responded');
+      else logger[level]({ ...line, err: error }, 'responded');
+    },
   };
-  return { responded };
 }
 
 /** In milliseconds. */
 const DAY = 24 * 60 * 60 * 1000;
-
-/** Whether a driven side, such as the store, cannot do its work now. */
-export const isUnavailable = (error: unknown): error is Error =>
-  isAnimalStoreError(error) && error.code === 'service_unavailable';
-
-/** The message of an error and what its causes add to it, in one line. */
-export function reasonOf(error: unknown): string {
-  const text = (isError(error) ? error.message : String(error)).replaceAll('\n', ' ');
-  const cause = isError(error) && error.cause !== undefined ? reasonOf(error.cause) : '';
-  return text.includes(cause) ? text : `${text} ${cause}`;
-}

@@ -1,5 +1,6 @@
 import type { Container } from 'inversify';
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { BusyError } from '../../adapters/http/admission.js';
 import { messageOf } from '../../adapters/http/error-codes.js';
@@ -8,13 +9,12 @@ import { splitRequestTarget } from '../../adapters/http/http-message.js';
 import { withTimeLimit } from '../../adapters/http/request-timer.js';
 import { writeResponse } from '../../adapters/http/node/node-request.js';
 import { NodeServer } from '../../adapters/http/node/node-server.js';
-import type { CallOptions } from '../../application/animal-store.js';
 import type { PetRepository } from '../../application/ports/pet-repository.js';
 import { isAnimalStoreError } from '../../domain/errors.js';
-import { isUnavailable } from './logger.js';
+import { isUnavailable } from './errors.js';
 import { VERSION } from './node-version.js';
 import { addressOf } from './start-service.js';
-import { TOKENS, wiring } from './wiring.js';
+import { TOKENS, wiring, type Wiring } from './wiring.js';
 
 const WEEK = 7 * 86_400_000;
 const READS = 'GET, HEAD';
@@ -35,24 +35,33 @@ export function measure(container: Container, port: number) {
     const checkHealth = await container.getAsync(TOKENS.requestListener);
     const server = new NodeServer((request, response) => {
       const { path } = splitRequestTarget(request.url ?? '');
-      if (path === '/livez' || path === '/readyz') return checkHealth(request, response);
-      const refuse = (error: HttpError) =>
-        writeResponse(request, response, errorResponse(error, randomUUID()));
-      if (path !== '/metrics') return refuse(NOT_FOUND);
-      if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(NOT_ALLOWED);
-      response.setHeader('Content-Type', Registry.PROMETHEUS_CONTENT_TYPE);
-      registry.metrics().then(
-        (text) => response.end(text),
-        () => response.destroy(),
-      );
+      const isRead = request.method === 'GET' || request.method === 'HEAD';
+      if (path === '/livez' || path === '/readyz') checkHealth(request, response);
+      else if (path !== '/metrics') refuse(request, response, NOT_FOUND);
+      else if (!isRead) refuse(request, response, NOT_ALLOWED);
+      else void writeMetrics(registry, response);
     });
     const { host } = container.get(TOKENS.settings);
-    const at = await server.listen(port, host);
+    const boundPort = await server.listen(port, host);
     return {
-      url: `http://${addressOf(host)}:${at}/metrics`,
-      stop: async () => void (await server.close(100)),
+      url: `http://${addressOf(host)}:${boundPort}/metrics`,
+      stop: async () => {
+        await server.close(100);
+      },
     };
   };
+}
+
+const refuse = (request: IncomingMessage, response: ServerResponse, error: HttpError): void =>
+  writeResponse(request, response, errorResponse(error, randomUUID()));
+
+async function writeMetrics(registry: Registry, response: ServerResponse): Promise<void> {
+  response.setHeader('Content-Type', Registry.PROMETHEUS_CONTENT_TYPE);
+  try {
+    response.end(await registry.metrics());
+  } catch {
+    response.destroy();
+  }
 }
 
 /**
@@ -60,76 +69,99 @@ export function measure(container: Container, port: number) {
  * operations, statuses and results, and the ids of keys that still call a deprecated operation; never paths or addresses.
  */
 function instrument(container: Container): Registry {
-  const { decorate } = wiring(container);
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const named = <Label extends string>(
-    name: string,
-    help: string,
-    labelNames: readonly Label[],
-  ) => ({
-    name: `animal_store_${name}`,
-    help,
-    labelNames,
-    registers: [registry],
-  });
-  const counter = <Label extends string>(name: string, help: string, ...labels: Label[]) =>
-    new Counter(named(name, help, labels));
-  const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
-  const seconds = (name: string, help: string) =>
-    new Histogram({ ...named(`${name}_seconds`, help, ['operation']), buckets });
-  /** A gauge that is read at each scrape. What cannot be read is NaN. */
-  const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
-    new Gauge({
-      ...named(name, help, []),
-      async collect() {
-        this.set(await Promise.resolve(read()).catch(() => Number.NaN));
-      },
-    });
-  const build = new Gauge(named('build_info', 'Always 1.', ['version', 'node']));
+  const build = new Gauge(options(registry, 'build_info', 'Always 1.', ['version', 'node']));
   build.set({ version: VERSION, node: process.version }, 1);
+  measureState(registry, container);
+  measureRequests(registry, wiring(container));
+  measureStore(registry, wiring(container));
+  return registry;
+}
 
-  gauge('ready', '1 if /readyz is 200, else 0.', async () => {
+const options = (registry: Registry, name: string, help: string, labelNames: string[] = []) => ({
+  name: `animal_store_${name}`,
+  help,
+  labelNames,
+  registers: [registry],
+});
+
+const durations = (registry: Registry, name: string, help: string) =>
+  new Histogram({
+    ...options(registry, `${name}_seconds`, help, ['operation']),
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+  });
+
+/** A gauge that is read at each scrape. What cannot be read is NaN. */
+const addReading = (
+  registry: Registry,
+  name: string,
+  help: string,
+  read: () => number | Promise<number>,
+) =>
+  new Gauge({
+    ...options(registry, name, help),
+    async collect() {
+      try {
+        this.set(await read());
+      } catch {
+        this.set(Number.NaN);
+      }
+    },
+  });
+
+function measureState(registry: Registry, container: Container): void {
+  addReading(registry, 'ready', '1 if /readyz is 200, else 0.', async () => {
     const readiness = await container.getAsync(TOKENS.readiness);
-    return readiness.check().then(
-      () => 1,
-      () => 0,
-    );
-  });
-  let pets = Number.NaN;
-  let countedAt = -Infinity;
-  gauge('pets', 'Animals in the store, counted once a minute.', async () => {
-    if (performance.now() - countedAt < 60_000) return pets; // SQLite takes 15 ms for a million
-    const { transfer } = await container.getAsync(TOKENS.store);
-    pets = await inTime(async (call) => (await transfer?.survey(call))?.pets ?? Number.NaN);
-    countedAt = performance.now();
-    return pets;
-  });
-  gauge('keys_expiring', 'Managed API keys that expire within seven days.', async () => {
-    const managed = await container.getAsync(TOKENS.managedApiKeys);
-    const soon = container.get(TOKENS.clock).now().getTime() + WEEK;
-    const keys = await inTime(async (call) => (await managed?.list(call)) ?? []);
-    return keys.filter(({ state, expiresAt }) => state === 'active' && Number(expiresAt) < soon)
-      .length;
+    try {
+      await readiness.check();
+      return 1;
+    } catch {
+      return 0;
+    }
   });
 
+  let petCount = Number.NaN;
+  let countedAt = -Infinity;
+  addReading(registry, 'pets', 'Animals in the store, counted once a minute.', async () => {
+    if (performance.now() - countedAt < 60_000) return petCount; // SQLite takes 15 ms for a million
+    const { transfer } = await container.getAsync(TOKENS.store);
+    const survey = transfer && (await withTimeLimit(1000, (call) => transfer.survey(call)));
+    petCount = survey?.pets ?? Number.NaN;
+    countedAt = performance.now();
+    return petCount;
+  });
+
+  const expiring = 'Managed API keys that expire within seven days.';
+  addReading(registry, 'keys_expiring', expiring, async () => {
+    const managed = await container.getAsync(TOKENS.managedApiKeys);
+    if (managed === undefined) return 0;
+    const soon = container.get(TOKENS.clock).now().getTime() + WEEK;
+    const keys = await withTimeLimit(1000, (call) => managed.list(call));
+    const active = keys.filter(({ state }) => state === 'active');
+    return active.filter(({ expiresAt }) => Number(expiresAt) < soon).length;
+  });
+}
+
+function measureRequests(registry: Registry, { decorate }: Wiring): void {
   decorate(TOKENS.admission, (admission) => {
-    gauge('requests_in_flight', 'Requests that are worked on.', () => admission.inFlight);
-    gauge(
-      'response_bytes_unread',
-      'Bytes of responses that clients have not taken.',
-      () => admission.unsent,
-    );
+    const inFlight = 'Requests that are worked on.';
+    addReading(registry, 'requests_in_flight', inFlight, () => admission.inFlight);
+    const unread = 'Bytes of responses that clients have not taken.';
+    addReading(registry, 'response_bytes_unread', unread, () => admission.unsent);
     return admission;
   });
 
+  const counter = (name: string, help: string, ...labelNames: string[]) =>
+    new Counter(options(registry, name, help, labelNames));
   const requests = counter(
     'requests_total',
     'Responses by operation and status.',
     'operation',
     'status',
   );
-  const duration = seconds(
+  const seconds = durations(
+    registry,
     'request_duration',
     'From the headers of a request to its complete response.',
   );
@@ -151,19 +183,22 @@ function instrument(container: Container): Registry {
       const { status, code, error, keyId, keyFault } = request;
       const operation = request.operation ?? (request.isProbe ? 'probe' : 'none');
       requests.inc({ operation, status });
-      duration.observe({ operation }, request.milliseconds / 1000);
+      seconds.observe({ operation }, request.milliseconds / 1000);
       bytes.inc(request.bytes);
       if (request.sunset && keyId !== undefined) deprecated.inc({ operation, key: keyId });
-      if (keyId !== undefined || keyFault !== undefined)
-        keyChecks.inc({ result: keyFault ?? 'valid' });
+      if (keyFault !== undefined) keyChecks.inc({ result: keyFault });
+      else if (keyId !== undefined) keyChecks.inc({ result: 'valid' });
       if (code === 'rate_limited') refused.inc({ reason: 'limited' });
       else if (error instanceof BusyError) refused.inc({ reason: 'busy' });
       log.responded(request);
     },
   }));
+}
 
-  const store = seconds('store_duration', 'Calls of the store.');
-  const failures = counter('store_failures_total', 'Calls of the store that failed.', 'operation');
+function measureStore(registry: Registry, { decorate }: Wiring): void {
+  const seconds = durations(registry, 'store_duration', 'Calls of the store.');
+  const failed = 'Calls of the store that failed.';
+  const failures = new Counter(options(registry, 'store_failures_total', failed, ['operation']));
   const timed = async <Result>(operation: string, call: () => Promise<Result>): Promise<Result> => {
     const began = performance.now();
     try {
@@ -172,17 +207,10 @@ function instrument(container: Container): Registry {
       if (!isAnimalStoreError(error) || isUnavailable(error)) failures.inc({ operation });
       throw error;
     } finally {
-      store.observe({ operation }, (performance.now() - began) / 1000);
+      seconds.observe({ operation }, (performance.now() - began) / 1000);
     }
   };
-  decorate(
-    TOKENS.petChanges,
-    (changes) =>
-      changes && {
-        change: (...given) => timed('change', () => changes.change(...given)),
-        remove: (...given) => timed('remove', () => changes.remove(...given)),
-      },
-  );
+
   decorate(TOKENS.petRepository, (pets): PetRepository => {
     const addOnce = pets.addOnce?.bind(pets);
     return {
@@ -192,10 +220,11 @@ function instrument(container: Container): Registry {
       list: (...given) => timed('list', () => pets.list(...given)),
     };
   });
-  return registry;
-}
-
-/** Bounds a call of the store, which may be unreachable: a scrape must not wait for it. */
-function inTime<Result>(work: (call: CallOptions) => Promise<Result>): Promise<Result> {
-  return withTimeLimit(1000, work);
+  decorate(TOKENS.petChanges, (changes) => {
+    if (changes === undefined) return undefined;
+    return {
+      change: (...given) => timed('change', () => changes.change(...given)),
+      remove: (...given) => timed('remove', () => changes.remove(...given)),
+    };
+  });
 }

@@ -1,0 +1,16 @@
+import { isAnimalStoreError, isError } from '../../domain/errors.js';
+
+/** Whether a driven side, such as the store, cannot do its work now. */
+export const isUnavailable = (error: unknown): error is Error =>
+  isAnimalStoreError(error) && error.code === 'service_unavailable';
+
+/** The message of an error and what its causes add to it, in one line. */
+export function reasonOf(error: unknown): string {
+  if (!isError(error)) return inOneLine(String(error));
+  const message = inOneLine(error.message);
+  if (error.cause === undefined) return message;
+  const cause = reasonOf(error.cause);
+  return message.includes(cause) ? message : `${message} ${cause}`;
+}
+
+const inOneLine = (text: string): string => text.replaceAll('\n', ' ');
