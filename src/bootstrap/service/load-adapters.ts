@@ -2,8 +2,9 @@ import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Container } from 'inversify';
+import type { Container, ContainerModule } from 'inversify';
 import { isError } from '../../domain/errors.js';
+import { resultWithin } from './time-limit.js';
 import { wiring, type Adapter } from './wiring.js';
 
 /** What Node.js adds to the name of a package that it does not find. */
@@ -21,27 +22,34 @@ export async function loadAdapters(
 ): Promise<readonly string[]> {
   const faults: string[] = [];
   for (const specifier of specifiers) {
-    const { promise: late, reject: giveUp } = Promise.withResolvers<never>();
-    // The timer keeps a process that waits for nothing else: it would end without a word.
-    const timer = setTimeout(giveUp, patience, `It did not load within ${patience / 1000} s.`);
-    await Promise.race([loadModule(specifier, container), late]).catch((error: unknown) => {
-      const [reason = ''] = (isError(error) ? error.message : String(error)).split('\n', 1);
-      faults.push(`ADAPTERS: ${specifier} cannot be loaded: ${reason.replace(IMPORTED_HERE, '')}`);
-    });
-    clearTimeout(timer);
+    const late = `It did not load within ${patience / 1000} s.`;
+    const reason = await resultWithin(patience, loadFault(specifier, container), late);
+    if (reason !== undefined) faults.push(`ADAPTERS: ${specifier} cannot be loaded: ${reason}`);
   }
   return faults;
 }
 
-async function loadModule(specifier: string, container: Container): Promise<void> {
-  const { adapter } = (await import(resolveSpecifier(specifier))) as Readonly<
-    Record<string, unknown>
-  >;
-  // The shape, not the class: another copy of inversify may have made the module.
-  if (typeof adapter !== 'function' && typeof Object(adapter).load !== 'function')
-    throw new Error('It exports no adapter, a function or a ContainerModule of inversify.');
-  await load(container, adapter as Adapter);
+/** Loads a module. Resolves to the reason if it cannot be loaded, in one line. */
+async function loadFault(specifier: string, container: Container): Promise<string | undefined> {
+  try {
+    await loadModule(specifier, container);
+    return undefined;
+  } catch (error) {
+    const message = isError(error) ? error.message : String(error);
+    return message.replace(/\n[^]*/, '').replace(IMPORTED_HERE, '');
+  }
 }
+
+async function loadModule(specifier: string, container: Container): Promise<void> {
+  const { adapter }: { adapter?: unknown } = await import(resolveSpecifier(specifier));
+  if (!isAdapter(adapter))
+    throw new Error('It exports no adapter, a function or a ContainerModule of inversify.');
+  await load(container, adapter);
+}
+
+/** By its shape, not its class: another copy of inversify may have made the module. */
+const isAdapter = (value: unknown): value is Adapter =>
+  typeof value === 'function' || typeof (value as ContainerModule | null)?.load === 'function';
 
 /** Lets an adapter bind in a container. */
 export async function load(container: Container, adapter: Adapter): Promise<void> {
@@ -56,6 +64,7 @@ function resolveSpecifier(specifier: string): string {
   } catch {
     if (statSync(specifier, { throwIfNoEntry: false })?.isFile())
       throw new Error(`It is a file: write ./${specifier}.`);
-    return specifier; // a URL, or a package without an entry for `require`: found from this module, or not at all
+    // A URL, or a package without an entry for `require`: found from this module, or not at all.
+    return specifier;
   }
 }

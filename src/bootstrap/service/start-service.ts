@@ -2,7 +2,9 @@ import type { Container } from 'inversify';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NodeServer } from '../../adapters/http/node/node-server.js';
 import { crossOriginHeaders } from '../../adapters/http/response-headers.js';
+import { withTimeLimit } from '../../adapters/http/request-timer.js';
 import { DOCS_PATH } from '../../adapters/http/docs-routes.js';
+import { resultWithin } from './time-limit.js';
 import { TOKENS } from './wiring.js';
 import type { Store } from '../../application/ports/store.js';
 
@@ -44,7 +46,8 @@ export async function startService(container: Container): Promise<Service> {
       allow: http.allow,
       headers: (request) => crossOriginHeaders(settings.corsOrigins, request),
     });
-    const origin = `http://${addressOf(host)}:${await server.listen(port, host, reusePort === 'on')}`;
+    const boundPort = await server.listen(port, host, reusePort === 'on');
+    const origin = `http://${addressOf(host)}:${boundPort}`;
     return {
       url: origin + settings.basePath,
       docsUrl: origin + DOCS_PATH,
@@ -53,8 +56,10 @@ export async function startService(container: Container): Promise<Service> {
         if (drainDelay > 0) server.drain();
         await delay(drainDelay);
         const end = performance.now() + shutdownDeadline;
-        const finished = await server.close(shutdownDeadline);
-        return (await isDoneWithin(end - performance.now(), store.close())) && finished;
+        const areAnswered = await server.close(shutdownDeadline);
+        const closing = store.close().then(() => true);
+        const isClosed = await resultWithin(end - performance.now(), closing, false);
+        return areAnswered && isClosed;
       },
       async [Symbol.asyncDispose](this: Service) {
         await this.stop();
@@ -66,12 +71,11 @@ export async function startService(container: Container): Promise<Service> {
   }
 }
 
-/** Refuses the target of a copy that has not finished. A store that is away is not known to be one. */
+/** Refuses the target of a copy that has not finished. Trusts a store that cannot be asked now. */
 async function requireWhole({ transfer, location }: Store): Promise<void> {
-  const waiting = new AbortController();
-  const timer = setTimeout(() => waiting.abort(), 1000);
-  const isUnfinished = await transfer?.isUnfinished({ signal: waiting.signal }).catch(() => false);
-  clearTimeout(timer);
+  if (transfer === undefined) return;
+  const asking = withTimeLimit(1000, (call) => transfer.isUnfinished(call));
+  const isUnfinished = await asking.catch(() => false);
   if (isUnfinished)
     throw new Error(
       `The store ${location} is a copy that has not finished: copy again, to a new store.`,
@@ -80,13 +84,7 @@ async function requireWhole({ transfer, location }: Store): Promise<void> {
 
 /** The host in a URL that works on this machine. */
 export function addressOf(host: string): string {
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host.replace(/^::$/, '::1');
-  return reachable.includes(':') ? `[${reachable}]` : reachable;
-}
-
-/** Whether the work is done in time. The timer keeps the process, which must not end in the middle of the stop. */
-async function isDoneWithin(milliseconds: number, work: Promise<void>): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(resolve, Math.max(0, milliseconds), false);
-  return Promise.race([work.then(() => true), late]).finally(() => clearTimeout(timer));
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
 }
