@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import proxyAddress from 'proxy-addr';
 import type { HttpRequest } from '../../adapters/http/http-message.js';
 
@@ -12,11 +13,14 @@ export function clientAddressBehind(
   return (request) => {
     const { remoteAddress } = request;
     if (remoteAddress === undefined) return undefined;
-    const entries = request.header('x-forwarded-for')?.split(',').map(withoutPort);
-    // The part of Node's request that proxy-addr reads.
-    const headers = { 'x-forwarded-for': entries?.join(',') };
-    const sent = { connection: { remoteAddress }, headers } as unknown;
-    return proxyAddress(sent as Parameters<typeof proxyAddress>[0], isTrusted);
+    const entries = request.header('x-forwarded-for')?.split(',');
+    const forwardedFor = entries?.map(withoutPort).join(',');
+    // The part of a request of Node.js that proxy-addr reads.
+    const parts: unknown = {
+      connection: { remoteAddress },
+      headers: { 'x-forwarded-for': forwardedFor },
+    };
+    return proxyAddress(parts as IncomingMessage, isTrusted);
   };
 }
 

@@ -19,21 +19,21 @@ const application: Adapter = ({ bind, bindFrom }) => {
   for (const factory of STORE_FACTORIES) bind(TOKENS.storeFactory, factory);
   bind(TOKENS.clock, systemClock);
   bind(TOKENS.logger, undefined);
-  bindFrom(TOKENS.openOptions, [TOKENS.logger], (logger) =>
-    logger ? { onNotice: (line, level = 'warn') => logger[level](`store: ${line}`) } : {},
-  );
+  bindFrom(TOKENS.openOptions, [TOKENS.logger], (logger) => {
+    if (logger === undefined) return {};
+    return { onNotice: (line, level = 'warn') => logger[level](`store: ${line}`) };
+  });
   bindFrom(
     TOKENS.store,
     [TOKENS.settings, allOf(TOKENS.storeFactory), TOKENS.openOptions],
-    ({ storeUrl }, factories, how) => openStore(storeUrl, { ...how, factories, name: 'STORE_URL' }),
+    ({ storeUrl }, factories, openOptions) =>
+      openStore(storeUrl, { ...openOptions, factories, name: 'STORE_URL' }),
   );
   bindFrom(TOKENS.petRepository, [TOKENS.store], ({ pets }) => pets);
   bindFrom(TOKENS.petChanges, [TOKENS.settings, TOKENS.store], ({ experimental }, { changes }) => {
-    if (experimental.length > 0 && changes === undefined)
-      throw new SettingsError([
-        'EXPERIMENTAL must be empty: the store of STORE_URL cannot change animals',
-      ]);
-    return changes;
+    if (changes !== undefined || experimental.length === 0) return changes;
+    const fault = 'EXPERIMENTAL must be empty: the store of STORE_URL cannot change animals';
+    throw new SettingsError([fault]);
   });
   bindFrom(
     TOKENS.animalStore,
@@ -78,36 +78,39 @@ const http: Adapter = ({ bindFrom }) => {
     [TOKENS.settings],
     ({ maxInFlight }) => new AdmissionControl({ maxInFlight }),
   );
-  bindFrom(TOKENS.docs, [], async () =>
-    (await import('../../adapters/http/node/docs-files.js')).readDocsFiles(),
-  );
+  bindFrom(TOKENS.docs, [], async () => {
+    const { readDocsFiles } = await import('../../adapters/http/node/docs-files.js');
+    return readDocsFiles();
+  });
   bindFrom(
     TOKENS.httpInterface,
     [
+      TOKENS.settings,
       TOKENS.animalStore,
       TOKENS.authenticator,
       TOKENS.readiness,
-      TOKENS.settings,
       TOKENS.httpLog,
       TOKENS.rateLimiter,
       TOKENS.admission,
       TOKENS.docs,
     ],
-    async (animalStore, authenticator, readiness, settings, log, rateLimiter, admission, docs) => {
+    async (...parts) => {
+      const [settings, animalStore, authenticator, readiness, log, rateLimiter, admission, docs] =
+        parts;
       const { HttpInterface } = await import('../../adapters/http/http-interface.js');
       const { clientAddressBehind } = await import('./client-address.js');
-      const { trustedProxies: trusted } = settings;
-      const clientAddress = trusted.length > 0 ? clientAddressBehind(trusted) : undefined;
+      const { trustedProxies } = settings;
+      const isBehindProxies = trustedProxies.length > 0;
       return new HttpInterface({
+        settings,
         animalStore,
         authenticator,
         readiness,
-        settings,
         log,
         rateLimiter,
         admission,
         docs,
-        clientAddress,
+        clientAddress: isBehindProxies ? clientAddressBehind(trustedProxies) : undefined,
       });
     },
   );
@@ -127,7 +130,8 @@ export async function createContainer(
   settings: Settings,
   adapters: readonly Adapter[] = [],
 ): Promise<Container> {
-  const { container, faults } = await wire(settings, adapters);
+  const container = await wire(settings, adapters);
+  const faults = await loadAdapters(settings.adapters, container);
   if (faults.length > 0) throw new SettingsError(faults);
   if (settings.storeUrl === 'memory:' && settings.staticKeys.length === 0)
     wiring(container).decorate(TOKENS.authenticator, async (authenticator, context) => {
@@ -138,13 +142,12 @@ export async function createContainer(
   return container;
 }
 
-/** `faults` has a line for each adapter of `ADAPTERS` that cannot be loaded. */
-async function wire(settings: Settings, adapters: readonly Adapter[]) {
+async function wire(settings: Settings, adapters: readonly Adapter[]): Promise<Container> {
   const container = new Container();
   wiring(container).bind(TOKENS.settings, settings);
   for (const adapter of [application, apiKeyAuthentication, http, ...adapters])
     await load(container, adapter);
-  return { container, faults: await loadAdapters(settings.adapters, container) };
+  return container;
 }
 
 /**
@@ -158,16 +161,14 @@ export async function configure(
   used?: readonly string[],
 ): Promise<Container> {
   const { settings, faults } = parseSettings(environment, used);
-  const wired = await wire(settings, adapters);
-  const { container } = wired;
-  faults.push(...wired.faults);
-  if (used?.includes('STORE_URL') ?? true) {
-    const factory = await factoryFor(
-      settings.storeUrl,
-      await container.getAllAsync(TOKENS.storeFactory),
-    );
+  const container = await wire(settings, adapters);
+  faults.push(...(await loadAdapters(settings.adapters, container)));
+  if (used === undefined || used.includes('STORE_URL')) {
+    const factories = await container.getAllAsync(TOKENS.storeFactory);
+    const factory = await factoryFor(settings.storeUrl, factories);
+    const isPortShared = used === undefined && settings.reusePort === 'on';
     if (typeof factory === 'string') faults.push(`STORE_URL ${factory}`);
-    else if (used === undefined && settings.reusePort === 'on' && !factory.isShared)
+    else if (isPortShared && !factory.isShared)
       faults.push('REUSE_PORT must be off: processes cannot share the store of STORE_URL');
   }
   if (faults.length > 0) throw new SettingsError(faults);

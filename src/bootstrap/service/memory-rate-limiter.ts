@@ -3,6 +3,7 @@ import type { RateLimiter } from '../../adapters/http/rate-limit.js';
 /**
  * Counts in memory, each process for itself: windows of fixed length, which begin with a key's first request. Keeps one
  * window for each key: only valid keys are counted.
+ * By hand: a package would bring stores and clocks for the same few lines.
  * @param now a clock in whole milliseconds that never goes back, unlike the machine's
  */
 export function memoryRateLimiter(
@@ -14,11 +15,12 @@ export function memoryRateLimiter(
     limit,
     async take(keyId) {
       const time = now();
-      const last = windows.get(keyId);
-      const window =
-        last && last.endsAt > time ? last : { endsAt: time + limit.seconds * 1000, used: 0 };
+      let window = windows.get(keyId);
+      if (window === undefined || window.endsAt <= time) {
+        window = { endsAt: time + limit.seconds * 1000, used: 0 };
+        windows.set(keyId, window);
+      }
       window.used += 1;
-      windows.set(keyId, window);
       return {
         allowed: window.used <= limit.requests,
         remaining: Math.max(0, limit.requests - window.used),

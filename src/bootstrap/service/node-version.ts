@@ -10,23 +10,20 @@ const SUPPORTED = '^22.22.2 || ^24.14.1 || >=26';
 /** What is wrong with a version of Node.js, in one line. If `fatal`, the animal store cannot run on it. */
 export function nodeVersionFault(version: string): { fatal: boolean; message: string } | undefined {
   if (SUPPORTED.split(' || ').some((range) => isIn(version, range))) return undefined;
-  return isBefore(version, OLDEST)
-    ? {
-        fatal: true,
-        message: `Node.js ${version} is too old for the animal store: use ${SUPPORTED}.`,
-      }
-    : {
-        fatal: false,
-        message: `Warning: Node.js ${version} has known security faults: use ${SUPPORTED}.`,
-      };
+  const fatal = isBefore(version, OLDEST);
+  const fault = fatal ? 'is too old for the animal store' : 'has known security faults';
+  const start = fatal ? '' : 'Warning: ';
+  return { fatal, message: `${start}Node.js ${version} ${fault}: use ${SUPPORTED}.` };
 }
 
-/** Knows the two kinds of range in package.json: `^1.2.3` and `>=1.2.3`. */
+/**
+ * Knows the two kinds of range in package.json: `^1.2.3` and `>=1.2.3`. By hand: every start would load `semver`, and
+ * an old Node.js must get as far as this message.
+ */
 function isIn(version: string, range: string): boolean {
   const first = range.replace(/^(?:\^|>=)/, '');
-  return (
-    !isBefore(version, first) && (range.startsWith('>=') || parseInt(version) === parseInt(first))
-  );
+  const isSameMajor = parseInt(version) === parseInt(first);
+  return !isBefore(version, first) && (isSameMajor || range.startsWith('>='));
 }
 
 const isBefore = (version: string, other: string): boolean => sortable(version) < sortable(other);

@@ -17,9 +17,12 @@ export async function factoryFor(
 ): Promise<StoreFactory | string> {
   const [scheme = ''] = url.split(':', 1);
   const factory = factories.findLast((each) => [each.scheme].flat().includes(scheme));
-  const known = factories.flatMap((each) => each.scheme).map((each) => `${each}:`);
-  const unknown = `must start with the scheme of a store: ${known.join(', ')}`;
-  return (await factory?.check?.(url)) ?? factory ?? unknown;
+  if (factory === undefined) {
+    const known = factories.flatMap((each) => each.scheme).map((each) => `${each}:`);
+    return `must start with the scheme of a store: ${known.join(', ')}`;
+  }
+  const fault = await factory.check?.(url);
+  return fault ?? factory;
 }
 
 /**
