@@ -99,6 +99,8 @@ const numberFrom = (source: string): bigint | number =>
   new JsonNumber(source).toInt64() ?? Number(source);
 
 const WORDS = Object.entries({ true: true, false: false, null: null });
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 const closing = (container: object): string => (Array.isArray(container) ? ']' : '}');
 
 /** Reads one text. Keeps its own stack, so that no nesting overflows the engine's. */
@@ -108,8 +110,11 @@ class Reader<Num> {
   readonly #text: string;
   readonly #maxDepth: number;
   readonly #toNumber: (source: string) => Num;
-  /** The containers around the current position, outermost first. */
+  #root: JsonValue<Num> = null;
+  /** The containers around the current position, outermost first. Each is in the one before, or is the root. */
   readonly #open: Container<Num>[] = [];
+  /** Whether the innermost container was opened right before the current position, so that no comma follows. */
+  #isOpened = false;
   /** The name of the current member of each open object, by depth. */
   readonly #names: string[] = [];
   #at = 0;
@@ -123,31 +128,51 @@ class Reader<Num> {
   }
 
   read(): JsonValue<Num> {
+    this.#beginValue();
     for (;;) {
-      let value = this.#begin();
-      while (value !== undefined) {
-        const container = this.#open.at(-1);
-        if (container === undefined) {
-          if (this.#peek() !== undefined) throw this.#expected('the end of the text');
-          return value;
-        }
-        if (this.#building()) this.#add(container, value);
-        value = this.#proceed(container);
-      }
+      const container = this.#open.at(-1);
+      if (container === undefined) break;
+      this.#continue(container);
     }
+    if (this.#peek() !== undefined) throw this.#expected('the end of the text');
+    return this.#root;
   }
 
-  /** Reads a scalar or an empty container. Opens any other container up to its first value: `undefined`. */
-  #begin(): JsonValue<Num> | undefined {
+  /** Reads a scalar, or opens a container. */
+  #beginValue(): void {
     const next = this.#peek();
-    if (next === '"') return this.#string();
-    if (next === '{' || next === '[') {
-      const container = next === '{' ? {} : [];
-      this.#at += 1;
-      this.#open.push(container);
-      if (!this.#building()) this.tooDeep = true;
-      return this.#proceed(container, true);
+    if (next !== '{' && next !== '[') {
+      this.#add(this.#scalar(next));
+      return;
     }
+    const container = next === '{' ? {} : [];
+    this.#add(container);
+    this.#at += 1;
+    this.#open.push(container);
+    this.#isOpened = true;
+    if (!this.#building()) this.tooDeep = true;
+  }
+
+  /** Ends the innermost container here, or begins its next value. */
+  #continue(container: Container<Num>): void {
+    const next = this.#peek();
+    const isFirst = this.#isOpened;
+    this.#isOpened = false;
+    if (next === closing(container)) {
+      this.#at += 1;
+      this.#open.pop();
+      return;
+    }
+    if (!isFirst) {
+      if (next !== ',') throw this.#expected(`"," or "${closing(container)}"`);
+      this.#at += 1;
+    }
+    if (!Array.isArray(container)) this.#name(container);
+    this.#beginValue();
+  }
+
+  #scalar(next: string | undefined): JsonValue<Num> {
+    if (next === '"') return this.#string();
     for (const [word, value] of WORDS) {
       if (!this.#text.startsWith(word, this.#at)) continue;
       this.#at += word.length;
@@ -158,22 +183,6 @@ class Reader<Num> {
     if (!NUMBER.test(this.#text)) throw this.#expected('a value');
     this.#at = NUMBER.lastIndex;
     return this.#building() ? this.#toNumber(this.#text.slice(start, this.#at)) : null;
-  }
-
-  /** Moves to the next value of the container, or returns the container if it ends here. */
-  #proceed(container: Container<Num>, isFirst = false): Container<Num> | undefined {
-    const next = this.#peek();
-    if (next === closing(container)) {
-      this.#open.pop();
-      this.#at += 1;
-      return container;
-    }
-    if (!isFirst) {
-      if (next !== ',') throw this.#expected(`"," or "${closing(container)}"`);
-      this.#at += 1;
-    }
-    if (!Array.isArray(container)) this.#name(container);
-    return undefined;
   }
 
   /** Whether values at the current depth are wanted. */
@@ -196,14 +205,21 @@ class Reader<Num> {
     if (this.duplicates.length === MAX_DUPLICATES) return;
     const path = this.#open.map((container, depth) => {
       const token = Array.isArray(container)
-        ? String(container.length)
+        ? String(container.length - 1)
         : (this.#names[depth] ?? '');
       return `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`;
     });
     this.duplicates.push(path.join(''));
   }
 
-  #add(container: Container<Num>, value: JsonValue<Num>): void {
+  /** Puts a value into the innermost container. Without one, it is the whole text's. */
+  #add(value: JsonValue<Num>): void {
+    const container = this.#open.at(-1);
+    if (container === undefined) {
+      this.#root = value;
+      return;
+    }
+    if (!this.#building()) return;
     if (Array.isArray(container)) {
       container.push(value);
       return;
@@ -226,18 +242,19 @@ class Reader<Num> {
     const start = this.#at + 1;
     let at = start;
     let escaped = false;
-    for (let code = text.charCodeAt(at); code !== 0x22; code = text.charCodeAt(at)) {
-      if (code === 0x5c) {
+    for (;;) {
+      const code = text.charCodeAt(at);
+      if (code === QUOTE) break;
+      if (code === BACKSLASH) {
         ESCAPE.lastIndex = at;
         if (!ESCAPE.test(text)) throw this.#expected('a valid escape', at);
         escaped = true;
         at = ESCAPE.lastIndex;
-      } else if (code >= 0x20) at += 1;
-      else
-        throw this.#expected(
-          Number.isNaN(code) ? 'a closing quote' : 'an escape for this character',
-          at,
-        );
+        continue;
+      }
+      if (Number.isNaN(code)) throw this.#expected('a closing quote', at);
+      if (code < 0x20) throw this.#expected('an escape for this character', at);
+      at += 1;
     }
     this.#at = at + 1;
     if (!this.#building()) return '';
@@ -293,9 +310,14 @@ function lacking(): never {
   );
 }
 
-function replaceNumber(this: unknown, name: string, value: unknown): unknown {
+/** @this the object or array that holds the value. */
+function replaceNumber(
+  this: Readonly<Record<string, unknown>>,
+  name: string,
+  value: unknown,
+): unknown {
   // Looked up again: programs that give BigInt.prototype a toJSON have turned the value into text by now.
-  const original = unwrapped(Object(this)[name]);
+  const original = unwrapped(this[name]);
   const number = typeof original === 'bigint' ? original : unwrapped(value);
   if (typeof number === 'bigint' && !isInt64(number))
     throw new RangeError('An integer is outside int64');
