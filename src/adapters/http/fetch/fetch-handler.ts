@@ -84,34 +84,36 @@ class FetchRequest implements HttpRequest {
     const { body, bodyUsed } = this.#request;
     if (bodyUsed || body?.locked) throw bodyAlreadyRead();
     if (body === null) return new Uint8Array();
-    const reader = (this.#reader = body.getReader());
+    this.#reader = body.getReader();
+    if (announcedLength(this) > limit) throw payloadTooLarge(limit);
+
     const chunks: Uint8Array<ArrayBuffer>[] = [];
     let length = 0;
-    let isTooLarge = announcedLength(this) > limit;
-    while (!isTooLarge) {
-      const { done, value } = await reader.read().catch(() => {
-        throw clientDisconnected(); // A body breaks off when its client disconnects.
-      });
-      if (done) {
-        const [first = new Uint8Array()] = chunks;
-        return chunks.length < 2 ? first : new Uint8Array(await new Blob(chunks).arrayBuffer());
-      }
+    for (;;) {
+      const { done, value } = await this.#reader.read().catch(failDisconnected);
+      if (done) return new Uint8Array(await new Blob(chunks).arrayBuffer());
       chunks.push(value);
       length += value.byteLength;
-      isTooLarge = length > limit;
+      if (length > limit) throw payloadTooLarge(limit);
     }
-    throw payloadTooLarge(limit);
   }
 
   onGone(listener: () => void): void {
     const { signal } = this.#request;
-    if (signal.aborted) listener();
-    else signal.addEventListener('abort', (this.#onAbort = listener), { once: true });
+    if (signal.aborted) return listener();
+    this.#onAbort = listener;
+    signal.addEventListener('abort', listener, { once: true });
   }
 
-  /** Once there is a response: a host may use one signal for many requests, and a client may still send its body. */
+  /** Ends the use of the request: a host may use one signal for many, and a client may still send its body. */
   end(): void {
     if (this.#onAbort) this.#request.signal.removeEventListener('abort', this.#onAbort);
-    this.#reader?.cancel().catch(() => {}); // does not wait: a slow runtime must not delay the response
+    // Without waiting: a slow runtime must not delay the response.
+    this.#reader?.cancel().catch(() => {});
   }
 }
+
+/** A body breaks off when its client disconnects. */
+const failDisconnected = (): never => {
+  throw clientDisconnected();
+};
