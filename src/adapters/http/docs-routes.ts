@@ -1,6 +1,7 @@
 import {
   JSON_TYPE,
   REVALIDATED,
+  UNCACHED,
   encodedForLink,
   type HttpRequest,
   type HttpResponse,
@@ -50,7 +51,7 @@ export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): 
         const Location = `${folderOf(request)}docs`;
         return {
           status: 307,
-          headers: { ...headers, 'Content-Type': HTML_TYPE, 'Cache-Control': 'no-store', Location },
+          headers: { ...headers, 'Content-Type': HTML_TYPE, ...UNCACHED, Location },
           body: `<!doctype html><title>Animal Store</title><a href="${Location}">The documentation</a>\n`,
         };
       },

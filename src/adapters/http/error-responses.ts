@@ -1,6 +1,6 @@
 import { isAnimalStoreError } from '../../domain/errors.js';
 import { ERRORS, messageOf, type ErrorCode } from './error-codes.js';
-import { UNCACHED_JSON, commonHeaders, type HttpResponse } from './http-message.js';
+import { JSON_TYPE, UNCACHED, commonHeaders, type HttpResponse } from './http-message.js';
 import type { ErrorBody } from './schemas.js';
 
 /** A request that HTTP itself refuses. The client gets the message and the headers. */
@@ -24,8 +24,15 @@ export class HttpError extends Error {
   }
 }
 
+/** An error with the usual message of its code, with these details filled in. */
+export const detailedError = (
+  code: ErrorCode,
+  details: Parameters<typeof messageOf>[1],
+  headers?: HttpError['headers'],
+): HttpError => new HttpError(code, messageOf(code, details), headers);
+
 export const payloadTooLarge = (bodyLimit: number): HttpError =>
-  new HttpError('payload_too_large', messageOf('payload_too_large', { bodyLimit }));
+  detailedError('payload_too_large', { bodyLimit });
 
 export const lateBody = (): HttpError =>
   new HttpError('request_timeout', 'The body did not come in time.');
@@ -49,7 +56,7 @@ export const refusal = (
 ): ErrorResponse => ({
   code,
   status,
-  headers: { ...headers, ...UNCACHED_JSON },
+  headers: { ...headers, 'Content-Type': JSON_TYPE, ...UNCACHED },
   body: JSON.stringify({ code, message, status }),
 });
 

@@ -3,11 +3,10 @@ import type { Authenticator } from '../../application/ports/authenticator.js';
 import { isError } from '../../domain/errors.js';
 import { BusyError, UNBOUNDED, type Admission } from './admission.js';
 import { docsRoutes, documentRoute, type DocsFile } from './docs-routes.js';
-import { messageOf } from './error-codes.js';
-import { HttpError, clientDisconnected, errorResponse } from './error-responses.js';
+import { HttpError, clientDisconnected, detailedError, errorResponse } from './error-responses.js';
 import { healthRoutes, type Readiness } from './health.js';
 import { report, type HttpLog } from './http-log.js';
-import { commonHeaders, type HttpRequest, type HttpResponse } from './http-message.js';
+import { UNCACHED, commonHeaders, type HttpRequest, type HttpResponse } from './http-message.js';
 import { completeSettings, type HttpSettings } from './http-settings.js';
 import { operationRoutes } from './operation-handlers.js';
 import { ACCEPT_PATCH } from './request-body.js';
@@ -145,7 +144,7 @@ export class HttpInterface {
       parameters,
       timer,
       signal: timer.signal,
-      linkBase: () => this.#linkBase(request, route),
+      linkBase: this.#linkBase(request, route),
       permit: UNBOUNDED,
     };
   }
@@ -165,8 +164,8 @@ export class HttpInterface {
     if (!route) throw new HttpError('route_not_found');
     if (!endpoint) throw methodNotAllowed(route);
     if (endpoint.removed !== undefined) {
-      const replacement = context.linkBase() + endpoint.removed;
-      throw new HttpError('operation_removed', messageOf('operation_removed', { replacement }));
+      const replacement = context.linkBase + endpoint.removed;
+      throw detailedError('operation_removed', { replacement });
     }
     await this.#authorize(context, endpoint);
     return endpoint.handle(context);
@@ -196,7 +195,7 @@ export class HttpInterface {
     if (!route && path !== '*') throw new HttpError('route_not_found');
     const headers = {
       Allow: route ? allowedMethods(route) : this.allow,
-      'Cache-Control': 'no-store',
+      ...UNCACHED,
       ...(route?.endpoints.has('PATCH') && ACCEPT_PATCH),
     };
     return { status: 204, headers, body: '' };
@@ -207,7 +206,7 @@ export class HttpInterface {
     { request, route, endpoint, linkBase, quotaHeaders }: RequestContext,
     own: HttpResponse['headers'],
   ): HttpResponse['headers'] {
-    const declared = endpoint?.headers?.(linkBase()) ?? {};
+    const declared = endpoint?.headers?.(linkBase) ?? {};
     const links = [declared['Link'], own['Link']].filter((link) => link !== undefined);
     return {
       ...crossOriginHeaders(this.settings.corsOrigins, request, route),
@@ -241,6 +240,5 @@ const asError = (thrown: unknown): Error =>
 
 function methodNotAllowed(route: Route): HttpError {
   const methods = allowedMethods(route);
-  const message = messageOf('method_not_allowed', { methods });
-  return new HttpError('method_not_allowed', message, { Allow: methods });
+  return detailedError('method_not_allowed', { methods }, { Allow: methods });
 }

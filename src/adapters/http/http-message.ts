@@ -48,8 +48,8 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 /** Lets clients cache a response, but revalidate it before each use. */
 export const REVALIDATED = { 'Cache-Control': 'private, no-cache' };
 
-/** The headers of a JSON response that nobody may cache. */
-export const UNCACHED_JSON = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store' };
+/** Lets nobody cache a response. */
+export const UNCACHED = { 'Cache-Control': 'no-store' };
 
 /** The headers of every response. */
 export const commonHeaders = (requestId: string): Readonly<Record<string, string>> => ({

@@ -1,7 +1,7 @@
 import type { AnimalStore, ExperimentalAnimalStore } from '../../application/animal-store.js';
 import { entityTagOf } from './entity-tag.js';
 import { lateBody } from './error-responses.js';
-import { JSON_TYPE, REVALIDATED } from './http-message.js';
+import { JSON_TYPE, REVALIDATED, UNCACHED } from './http-message.js';
 import type { HttpSettings } from './http-settings.js';
 import {
   OPERATIONS,
@@ -12,7 +12,7 @@ import {
   type OperationId,
 } from './operations.js';
 import { petJson, petsJson } from './pet-json.js';
-import { changeConditionally, respondConditionally } from './preconditions.js';
+import { respondConditionally, startOfChange } from './preconditions.js';
 import { nextLink, readFrom, readPetId, readPetQuery } from './parameters.js';
 import { readJsonText, readNewPet, readPetChange } from './request-body.js';
 import { readIdempotencyKey } from './request-headers.js';
@@ -35,34 +35,35 @@ export function operationRoutes(animalStore: AnimalStore, settings: HttpSettings
     throw new TypeError(`The animal store has no ${missing.join(' and no ')}`);
   // Of the experimental operations only those that are served are called.
   const handlers = handlersOf(animalStore as ExperimentalAnimalStore, settings);
-  const endpoint = (id: OperationId, operation: Operation): Endpoint => ({
-    operation: id,
-    scope: operation.scope,
-    sunset: operation.deprecation?.sunset,
-    headers:
-      operation.deprecation && deprecationHeaders(operation.deprecation, settings.deprecatedSince),
-    removed: isRemoved(id, settings) ? operation.deprecation?.replacement : undefined,
-    handle: respondTo(operation, handlers[id]),
+  const endpointOf = (id: OperationId, operation: Operation): Endpoint => {
+    const { scope, deprecation } = operation;
+    return {
+      operation: id,
+      scope,
+      sunset: deprecation?.sunset,
+      headers: deprecation && deprecationHeaders(deprecation, settings.deprecatedSince),
+      removed: isRemoved(id, settings) ? deprecation?.replacement : undefined,
+      handle: respondTo(operation, handlers[id]),
+    };
+  };
+  const byPath = Map.groupBy(servedOperations(settings), ([, { path }]) => path);
+  return Array.from(byPath, ([path, operations]) => {
+    const endpoints = operations.map(
+      ([id, operation]) => [operation.method, endpointOf(id, operation)] as const,
+    );
+    return { path: settings.basePath + path, endpoints: new Map(endpoints), open: false };
   });
-  return [...Map.groupBy(servedOperations(settings), ([, { path }]) => path)].map(
-    ([path, onPath]) => {
-      const endpoints = new Map(
-        onPath.map(([id, operation]) => [operation.method, endpoint(id, operation)]),
-      );
-      return { path: settings.basePath + path, endpoints, open: false };
-    },
-  );
 }
 
 function respondTo(operation: Operation, handle: Handler): Endpoint['handle'] {
   const { status, schema } = operation.success;
   const usual = {
     ...(schema && { 'Content-Type': JSON_TYPE }),
-    ...(operation.method === 'GET' ? REVALIDATED : { 'Cache-Control': 'no-store' }),
+    ...(operation.method === 'GET' ? REVALIDATED : UNCACHED),
   };
   return async (context) => {
     const { headers, body } = await handle(context);
-    const response = { status, headers: headers ? { ...usual, ...headers } : usual, body };
+    const response = { status, headers: { ...usual, ...headers }, body };
     if (!operation.conditional) return response;
     // A full last page gets a Link when a next page appears, so the tag is of the Link too.
     const entityTag = await entityTagOf(body, headers?.['Link']);
@@ -89,9 +90,9 @@ const handlersOf = (
   return {
     async listPets({ request, signal, linkBase }) {
       const { pets, next } = await animalStore.listPets(readPetQuery(request.query), { signal });
-      const headers =
-        next === undefined ? undefined : { Link: nextLink(linkBase(), request.query, next) };
-      return { headers, body: petsJson(pets) };
+      const body = petsJson(pets);
+      if (next === undefined) return { body };
+      return { headers: { Link: nextLink(linkBase, request.query, next) }, body };
     },
 
     async createPet(context) {
@@ -99,11 +100,9 @@ const handlersOf = (
       const idempotencyKey = readIdempotencyKey(request, principal?.keyId ?? '');
       const newPet = readNewPet(await readBody(context));
       const { pet, replayed } = await animalStore.createPet(newPet, { idempotencyKey, signal });
-      const Location = `${linkBase()}${OPERATIONS.createPet.path}/${pet.id}`;
-      return {
-        headers: replayed ? { Location, 'Idempotency-Replayed': 'true' } : { Location },
-        body: petJson(pet),
-      };
+      const Location = `${linkBase}${OPERATIONS.createPet.path}/${pet.id}`;
+      const headers = { Location, ...(replayed && { 'Idempotency-Replayed': 'true' }) };
+      return { headers, body: petJson(pet) };
     },
 
     async getPet({ parameters, signal }) {
@@ -112,20 +111,22 @@ const handlersOf = (
     },
 
     async changePet(context) {
-      const required = readFrom(context.request.query);
+      const { request, parameters, signal } = context;
+      const required = readFrom(request.query);
       const change = readPetChange(await readBody(context));
-      const pet = await changeConditionally(context, animalStore, required, (id, call) =>
-        animalStore.changePet(id, change, call),
-      );
+      const id = readPetId(parameters);
+      const from = await startOfChange(context, animalStore, id, required);
+      const pet = await animalStore.changePet(id, change, { from, signal });
       const body = petJson(pet);
       return { headers: { ETag: await entityTagOf(body) }, body };
     },
 
     async removePet(context) {
-      const required = readFrom(context.request.query);
-      await changeConditionally(context, animalStore, required, (id, call) =>
-        animalStore.removePet(id, call),
-      );
+      const { request, parameters, signal } = context;
+      const required = readFrom(request.query);
+      const id = readPetId(parameters);
+      const from = await startOfChange(context, animalStore, id, required);
+      await animalStore.removePet(id, { from, signal });
       return { body: '' };
     },
   };

@@ -1,11 +1,11 @@
-import type { AnimalStore, ChangeOptions } from '../../application/animal-store.js';
+import type { AnimalStore } from '../../application/animal-store.js';
 import { StatusConflictError } from '../../domain/errors.js';
+import type { Pet } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 import { entityTagOf } from './entity-tag.js';
 import { HttpError } from './error-responses.js';
 import type { HttpRequest, HttpResponse } from './http-message.js';
 import { petJson } from './pet-json.js';
-import { readPetId } from './parameters.js';
 import type { RequestContext } from './routes.js';
 
 /**
@@ -17,7 +17,7 @@ export function respondConditionally(
   { status, headers, body }: HttpResponse,
   entityTag: string,
 ): HttpResponse {
-  requireMatch(request.header('if-match'), entityTag);
+  requireMatch(request.header('if-match') ?? '*', entityTag);
   if (!isMatch(request.header('if-none-match'), entityTag)) {
     return { status, headers: { ...headers, ETag: entityTag }, body };
   }
@@ -26,22 +26,22 @@ export function respondConditionally(
 }
 
 /**
- * Changes the animal of the path under the preconditions (RFC 9110, 13.2.2): If-Match, then If-None-Match. The change is
- * made only while the animal is as it was when its tag was compared.
- * @throws {HttpError | PreconditionFailedError} `precondition_failed`
+ * What a change of an animal starts from, by the preconditions of its request (RFC 9110, 13.2.2): If-Match, then
+ * If-None-Match. If they name tags it is the whole animal, so that the change is made only while the animal is as it was
+ * when its tag was compared.
+ * @param required the status that the animal must have; any by default
+ * @throws {HttpError} `precondition_failed`
  * @throws {StatusConflictError} the tag matches, but the animal does not have the required status
  */
-export async function changeConditionally<Result>(
-  { request, parameters, signal }: RequestContext,
+export async function startOfChange(
+  { request, signal }: RequestContext,
   animalStore: AnimalStore,
+  id: bigint,
   required: PetStatus | undefined,
-  change: (id: bigint, options: ChangeOptions) => Promise<Result>,
-): Promise<Result> {
-  const id = readPetId(parameters);
-  const ifMatch = request.header('if-match');
+): Promise<PetStatus | Pet | undefined> {
+  const ifMatch = request.header('if-match') ?? '*';
   const ifNoneMatch = request.header('if-none-match');
-  const namesTags = ifNoneMatch !== undefined || !(ifMatch === undefined || isAny(ifMatch));
-  if (!namesTags) return change(id, { from: required, signal });
+  if (isAny(ifMatch) && ifNoneMatch === undefined) return required;
 
   const pet = await animalStore.getPet(id, { signal });
   const entityTag = await entityTagOf(petJson(pet));
@@ -49,11 +49,11 @@ export async function changeConditionally<Result>(
   if (isMatch(ifNoneMatch, entityTag))
     throw preconditionFailed('If-None-Match names the animal as it is.');
   if (required !== undefined && required !== pet.status) throw new StatusConflictError(pet.status);
-  return change(id, { from: pet, signal });
+  return pet;
 }
 
 /** Compares strongly, as If-Match requires. */
-function requireMatch(ifMatch = '*', entityTag: string): void {
+function requireMatch(ifMatch: string, entityTag: string): void {
   if (isAny(ifMatch)) return;
   const tags = tagsIn(ifMatch);
   if (tags.includes(entityTag)) return;

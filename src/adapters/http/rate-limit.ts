@@ -1,5 +1,4 @@
-import { messageOf } from './error-codes.js';
-import { HttpError } from './error-responses.js';
+import { detailedError } from './error-responses.js';
 
 /** Counts the requests of each API key. */
 export interface RateLimiter {
@@ -42,8 +41,7 @@ export function requestCounter(
       RateLimit: `"default";r=${remaining};t=${wholeSeconds(resetsIn)}`,
     };
     if (allowed) return headers;
-    const message = messageOf('rate_limited', limiter.limit);
-    throw new HttpError('rate_limited', message, {
+    throw detailedError('rate_limited', limiter.limit, {
       ...headers,
       'Retry-After': String(wholeSeconds(resetsIn)),
     });

@@ -7,8 +7,7 @@ import {
   type JsonDocument,
   type JsonValue,
 } from '../../exact-json.js';
-import { messageOf } from './error-codes.js';
-import { HttpError } from './error-responses.js';
+import { HttpError, detailedError } from './error-responses.js';
 import type { HttpRequest } from './http-message.js';
 import { OPERATIONS } from './operations.js';
 import { NEW_PET, PET_CHANGE } from './schemas.js';
@@ -144,7 +143,7 @@ function parse(text: string): JsonDocument {
     return readJson(text, MAX_DEPTH);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
-    throw malformedJson(messageOf('malformed_json', { fault: error.message }));
+    throw detailedError('malformed_json', { fault: error.message });
   }
 }
 

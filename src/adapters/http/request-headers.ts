@@ -1,8 +1,8 @@
 import type { CallOptions, IdempotencyKey } from '../../application/animal-store.js';
 import type { Authenticator, Principal, Scope } from '../../application/ports/authenticator.js';
 import { InvalidParameterError } from '../../domain/errors.js';
-import { ERRORS, messageOf } from './error-codes.js';
-import { HttpError } from './error-responses.js';
+import { ERRORS } from './error-codes.js';
+import { HttpError, detailedError } from './error-responses.js';
 import type { HttpRequest } from './http-message.js';
 
 /** The client's request id if it is safe (1 to 128 of `A-Za-z0-9._-`), else a random UUID. */
@@ -72,9 +72,8 @@ function credentialOf(authorization: string): string {
 /** @throws {HttpError} `insufficient_scope`, naming the scope that the key lacks */
 export function requireScope({ scopes }: Principal, scope: Scope): void {
   if (scopes.has(scope)) return;
-  throw new HttpError('insufficient_scope', messageOf('insufficient_scope', { scope }), {
-    'WWW-Authenticate': `${REALM}, error="insufficient_scope", scope="${scope}"`,
-  });
+  const challenge = `${REALM}, error="insufficient_scope", scope="${scope}"`;
+  throw detailedError('insufficient_scope', { scope }, { 'WWW-Authenticate': challenge });
 }
 
 /** 1 to 255 visible ASCII characters except `"` and `\`. The key does not include the optional double quotes. */

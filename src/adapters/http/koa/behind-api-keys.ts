@@ -7,7 +7,7 @@ import { isError } from '../../../domain/errors.js';
 import { stringifyJson } from '../../../exact-json.js';
 import { HttpError, refusal } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
-import { REVALIDATED, type HttpResponse } from '../http-message.js';
+import { REVALIDATED, UNCACHED, type HttpResponse } from '../http-message.js';
 import type { Endpoint } from '../routes.js';
 import { handleWith } from './koa-request.js';
 
@@ -64,7 +64,7 @@ function scopeOf(method: string): Scope {
 function responseIn({ method, status, response, body }: Context): HttpResponse {
   if (status === 404 && body === undefined) throw new HttpError('route_not_found');
   const isRead = method === 'GET' || method === 'HEAD';
-  const caching = isRead ? REVALIDATED : { 'Cache-Control': 'no-store' };
+  const caching = isRead ? REVALIDATED : UNCACHED;
   const value: unknown = body ?? '';
   return {
     status,
