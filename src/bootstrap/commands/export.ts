@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { constants, link, lstat, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { syncFolder } from '../../adapters/file-system.js';
+import { fileErrorMessage, syncFolder } from '../../adapters/file-system.js';
 import { petPages } from '../../application/pet-pages.js';
+import { isError } from '../../domain/errors.js';
 import type { Pet } from '../../domain/pet.js';
 import { stringifyJson } from '../../exact-json.js';
 import * as cli from './command-line.js';
@@ -76,21 +77,22 @@ async function writeFile(
   signal: AbortSignal,
 ): Promise<true> {
   const part = `${file}.${randomUUID()}.part`;
+  // O_SYNC: the permission model of Node.js lets no file be synced afterwards. Windows has none.
+  const { O_CREAT, O_EXCL, O_SYNC, O_WRONLY } = constants;
   try {
     // Opened first: a file that a stream opens may appear after its removal.
-    // O_SYNC: the permission model of Node.js lets no file be synced afterwards. Windows has none.
-    const { O_CREAT, O_EXCL, O_SYNC, O_WRONLY } = constants;
-    const target = (
-      await open(part, O_CREAT | O_EXCL | O_SYNC | O_WRONLY, 0o600)
-    ).createWriteStream();
-    await pipeline(texts, target, { signal });
-    await link(part, file);
+    const handle = await open(part, O_CREAT | O_EXCL | O_SYNC | O_WRONLY, 0o600);
+    try {
+      await pipeline(texts, handle.createWriteStream(), { signal });
+      await link(part, file);
+    } finally {
+      await rm(part, { force: true });
+    }
     await syncFolder(dirname(file));
     return true;
   } catch (cause) {
     signal.throwIfAborted();
-    throw Object(cause).syscall ? new Error(`${file} cannot be written.`, { cause }) : cause;
-  } finally {
-    await rm(part, { force: true });
+    if (!isError(cause) || !('syscall' in cause)) throw cause;
+    throw new Error(`${file} cannot be written. ${fileErrorMessage(cause)}`, { cause });
   }
 }

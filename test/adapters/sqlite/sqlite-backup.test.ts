@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import {
+  chmod,
   chown,
   mkdir,
   open,
@@ -41,6 +42,8 @@ import {
   testFolder,
   testStore,
 } from './temporary-store.js';
+
+const MAIN = fileURLToPath(import.meta.resolve('../../../src/bootstrap/main.js'));
 
 const petsIn = (file: string): unknown => queried(file, 'SELECT count(*) FROM pets');
 
@@ -140,8 +143,7 @@ describe('backUpSqliteStore', () => {
       await pets.add(rex);
       await close();
       const target = join(dirname(file), 'target.csv');
-      const main = fileURLToPath(import.meta.resolve('../../../src/bootstrap/main.js'));
-      spawnSync('strace', [...calls, process.execPath, main, command, target], {
+      spawnSync('strace', [...calls, process.execPath, MAIN, command, target], {
         env: { ...process.env, STORE_URL: `sqlite:${file}` },
       });
       const text = await readFile(log, 'utf8');
@@ -263,6 +265,38 @@ describe('backUpSqliteStore', () => {
       const before = await stateOf(folder);
       await expectStoreFileError(backUpSqliteStore(file, join(folder, target)), problem);
       expect(await stateOf(folder)).to.deep.equal(before);
+    });
+  }
+});
+
+describe('The command', () => {
+  afterEach(cleanUp);
+
+  for (const command of ['backup', 'export', 'restore']) {
+    it(`${command} names the user who may not write to a folder, and the folder`, async function () {
+      if (process.platform === 'win32') return this.skip();
+      const { file, close } = await testStore();
+      await close();
+      const locked = join(testFolder(), 'locked');
+      await mkdir(locked);
+      const target = join(locked, 'target.csv');
+      const backup = `${file}.backup`;
+      await backUpSqliteStore(file, backup);
+      for (const path of [dirname(locked), dirname(file), file, backup]) await chmod(path, 0o777);
+      const isRestore = command === 'restore';
+      const env = { ...process.env, STORE_URL: `sqlite:${isRestore ? target : file}` };
+      // The permissions of files do not bind root.
+      const unprivileged = 'data:text/javascript,process.getuid() === 0 && process.setuid(65534)';
+      const args = ['--import', unprivileged, MAIN, command, isRestore ? backup : target];
+      for (const mode of [0o000, 0o555]) {
+        await chmod(locked, mode);
+
+        const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env });
+
+        expect(status, stderr).to.equal(1);
+        expect(stderr).to.match(/^[^\n]+EACCES[^\n]+, as the user \d+\S*\n$/);
+        expect(stderr).to.include(`'${target}`);
+      }
     });
   }
 });
