@@ -4,6 +4,7 @@ import { request as httpRequest, type ClientRequest, type IncomingMessage } from
 import type { IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { cpSync } from 'node:fs';
+import { readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
@@ -149,6 +150,46 @@ describe('The pages for operators', function () {
     expect((await restored.pets.list({ limit: 9 })).map(({ id }) => id)).to.deep.equal([1n]);
     await restored.close();
   });
+
+  /** The shell lines of the timer and of the CronJob, with the command and the folder of the test. */
+  const SCHEDULED = {
+    timer: () => {
+      const unit = read('docs/operations/animal-store-backup.service');
+      const lines = Array.from(unit.matchAll(/^ExecStart=(.*)$/gm), ([, line]) => line);
+      return lines
+        .join(' && ')
+        .replaceAll('%%', '%')
+        .replace('/usr/bin/node build/src/bootstrap/main.js', '"$NODE" "$MAIN"')
+        .replaceAll('/var/backups/animal-store', folder);
+    },
+    CronJob: () => {
+      const manifest = read('docs/operations/kubernetes-sqlite.yaml');
+      const [, script = ''] = /args:\n +- \|\n([^]*?)\n +volumeMounts/.exec(manifest) ?? [];
+      const lines = script.replace('animal-store', '"$NODE" "$MAIN"');
+      return `set -e\n${lines.replaceAll('/backup', folder)}`; // as sh -e
+    },
+  };
+  for (const [name, script] of Object.entries(SCHEDULED)) {
+    it(`back up by the ${name} beside a backup of the same day, and remove only its old ones`, async () => {
+      const today = new Date().toLocaleDateString('sv'); // as date +%F
+      const others = [`animals-${today}.db`, 'animals-2020-01-01.db'];
+      const old = 'nightly-2020-01-01-031700.db';
+      for (const file of [...others, old]) await writeFile(join(folder, file), '');
+      for (const file of [others[1] ?? '', old]) await utimes(join(folder, file), 0, 0);
+      const store = join(temporaryFolder(), 'store.db');
+      await (await openSqliteStore(store)).close();
+
+      const { code, err } = await shellLine(folder, script(), { STORE_URL: `sqlite:${store}` })
+        .ended;
+
+      expect({ code, err }).to.deep.equal({ code: 0, err: '' });
+      const left = await readdir(folder);
+      expect(left).to.include.members(others).and.not.include(old);
+      expect(
+        left.filter((file) => /^nightly-\d{4}-\d\d-\d\d-\d{6}\.db$/.test(file)),
+      ).to.have.length(1);
+    });
+  }
 
   needing(
     ['promtool'],
