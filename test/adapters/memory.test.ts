@@ -22,7 +22,7 @@ describe('the store in memory', () => {
     expect(String(await rejectionOf(after.check()))).to.include('after close');
   });
 
-  it('removes lapsed claims when another is made, so that they do not grow without end', async () => {
+  it('removes expired claims when another is made, so that they do not grow without end', async () => {
     const { pets, transfer } = openMemoryStore();
     for (const key of ['first', 'second', 'third'])
       await pets.addOnce(samplePet(), ...claimedAt(0, { key }));

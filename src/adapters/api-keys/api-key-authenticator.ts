@@ -53,13 +53,15 @@ export class ApiKeyAuthenticator implements Authenticator {
     if (staticId !== undefined) return accepted(staticId, SCOPES);
 
     const id = readApiKeyId(credential);
-    const lookUp = id === undefined ? undefined : this.#findManaged?.(id, hash);
-    const found = await (signal && lookUp ? unlessAborted(lookUp, signal) : lookUp);
-    if (found === undefined) return { ok: false, reason: 'unknown' };
+    if (id === undefined || this.#findManaged === undefined) return UNKNOWN;
+    const found = await unlessAborted(this.#findManaged(id, hash), signal);
+    if (found === undefined) return UNKNOWN;
     const state = apiKeyState(found, timeOf(this.#clock));
     return state === 'active' ? accepted(found.id, found.scopes) : { ok: false, reason: state };
   }
 }
+
+const UNKNOWN: Authentication = Object.freeze({ ok: false, reason: 'unknown' });
 
 /** A new set for every result: a set cannot be frozen, and a caller's change must not grant scopes to the next. */
 const accepted = (keyId: string, scopes: readonly string[]): Authentication => ({
@@ -68,11 +70,12 @@ const accepted = (keyId: string, scopes: readonly string[]): Authentication => (
 });
 
 /** Settles as `work` does, or rejects with the reason of `signal`. The work, which others may share, goes on. */
-function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+function unlessAborted<Result>(work: Promise<Result>, signal?: AbortSignal): Promise<Result> {
+  if (signal === undefined) return work;
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason);
+    const stopListening = (): void => signal.removeEventListener('abort', onAbort);
     signal.addEventListener('abort', onAbort);
-    const forget = (): void => signal.removeEventListener('abort', onAbort);
-    void work.then(resolve, reject).finally(forget);
+    void work.then(resolve, reject).finally(stopListening);
   });
 }

@@ -4,30 +4,44 @@ import type { ApiKeyRecord, ApiKeyRepository } from '../../application/ports/api
 /** How long a look-up may be used from its start, in milliseconds. */
 const LIFETIME = 500;
 
-/** The largest number of remembered look-ups. */
+/** The largest number of cached look-ups. */
 const CAPACITY = 1000;
 
 /** Finds the key with this id. Resolves to `undefined` if there is none, or if its hash is another. */
 export type FindKey = (id: string, hash: string) => Promise<ApiKeyRecord | undefined>;
 
+interface LookUp {
+  /** By `performance.now()`. */
+  readonly begun: number;
+  readonly result: ReturnType<FindKey>;
+}
+
 /**
- * Looks a key up at most twice a second: calls share a look-up for 500 ms from its start. Only found keys are
- * remembered beyond their look-up.
+ * Looks a key up at most twice a second: calls share a look-up for 500 ms from its start. Only found keys are cached
+ * beyond their look-up.
  *
- * Look-ups are remembered by hash, which only the whole key has. By id, a guess would be fast where the id exists and
- * its owner uses the key, and so reveal which ids exist.
+ * Look-ups are cached by hash, which only the whole key has. By id, a guess would be fast where the id exists and its
+ * owner uses the key, and so reveal which ids exist.
  */
 export function cachedFindKey(apiKeys: Pick<ApiKeyRepository, 'findById'>): FindKey {
+  /** By hash. A full one is emptied: no entry would live longer than half a second anyway. */
+  const lookUps = new Map<string, LookUp>();
+
   const find: FindKey = async (id, hash) => {
     const found = await apiKeys.findById(id);
     // Compared in any case, so that the response time does not reveal which ids exist.
     return isEqual(hash, found?.hash ?? '0'.repeat(64)) ? found : undefined;
   };
-  /** By hash. A full one is emptied: no entry would live longer than half a second anyway. */
-  const lookUps = new Map<
-    string,
-    { readonly begun: number; readonly result: ReturnType<FindKey> }
-  >();
+
+  async function forgetUnlessFound(hash: string, lookUp: LookUp): Promise<void> {
+    try {
+      if (await lookUp.result) return;
+    } catch {
+      // The callers get the error.
+    }
+    if (lookUps.get(hash) === lookUp) lookUps.delete(hash);
+  }
+
   return (id, hash) => {
     const earlier = lookUps.get(hash);
     // Not from its end: the store may have read the key right at its start.
@@ -35,8 +49,7 @@ export function cachedFindKey(apiKeys: Pick<ApiKeyRepository, 'findById'>): Find
     const lookUp = { begun: performance.now(), result: find(id, hash) };
     if (lookUps.size >= CAPACITY) lookUps.clear();
     lookUps.set(hash, lookUp);
-    const forget = (): boolean => lookUps.get(hash) === lookUp && lookUps.delete(hash);
-    lookUp.result.then((found) => found ?? forget(), forget);
+    void forgetUnlessFound(hash, lookUp);
     return lookUp.result;
   };
 }

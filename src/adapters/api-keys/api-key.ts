@@ -7,7 +7,7 @@ import { requireValid } from '../../domain/errors.js';
  * everything before the last `_`, each a base-62 number of fixed width, so that a key has exactly one spelling. The
  * checksum detects a mistyped key without a look-up; it proves nothing else. A double click selects the whole key.
  */
-const MANAGED_KEY = /^ast_[a-z0-9]{1,16}_([0-9A-Za-z]{8})_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/;
+const MANAGED_KEY = /^(ast_[a-z0-9]{1,16}_([0-9A-Za-z]{8})_[0-9A-Za-z]{43})_([0-9A-Za-z]{6})$/;
 
 /** The rule that the environment word of managed keys breaks, or `undefined`. */
 export const environmentFault = (environment: string): string | undefined =>
@@ -24,7 +24,7 @@ export function apiKeyGenerator(
   environment = 'live',
 ): (id?: string) => { id: string; key: string; hash: string } {
   requireValid({ environment: environmentFault(environment) });
-  return (id = base62(BigInt(randomInt(62 ** 8)), 8)) => {
+  return (id = randomId()) => {
     // 62^43 is just above 2^256.
     const secret = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), 43);
     const content = `ast_${environment}_${id}_${secret}`;
@@ -35,8 +35,9 @@ export function apiKeyGenerator(
 
 /** The id in a managed key; `undefined` for any other text, or if the checksum is wrong. */
 export function readApiKeyId(text: string): string | undefined {
-  const [id, separator] = [MANAGED_KEY.exec(text)?.[1], text.lastIndexOf('_')];
-  return text.slice(separator + 1) === checksum(text.slice(0, separator)) ? id : undefined;
+  const [, content, id, crc] = MANAGED_KEY.exec(text) ?? [];
+  if (content === undefined || checksum(content) !== crc) return undefined;
+  return id;
 }
 
 /** The rule that a static key breaks, or `undefined`: it must be a bearer token (RFC 6750, section 2.1). */
@@ -51,6 +52,8 @@ export const staticKeyId = (key: string): string =>
 
 /** SHA-256 of the whole key, 64 lower-case hexadecimal digits. A fast hash is right: 256 random bits cannot be searched. */
 export const hashApiKey = (key: string): string => hash('sha256', key, 'hex');
+
+const randomId = (): string => base62(BigInt(randomInt(62 ** 8)), 8);
 
 const checksum = (content: string): string => base62(BigInt(crc32(content)), 6);
 

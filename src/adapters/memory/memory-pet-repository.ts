@@ -1,3 +1,4 @@
+import type { CallOptions } from '../../application/animal-store.js';
 import type { ApiKeyRecord } from '../../application/ports/api-key-repository.js';
 import type { PetClaim } from '../../application/ports/catalogue-transfer.js';
 import {
@@ -29,8 +30,8 @@ export class MemoryData {
   #closed = false;
 
   /** Every operation begins with this. */
-  requireOpen(doing: string, signal: AbortSignal | undefined): void {
-    signal?.throwIfAborted();
+  requireOpen(doing: string, options?: CallOptions): void {
+    options?.signal?.throwIfAborted();
     if (this.#closed) throw new UnavailableError(`${doing} after close`);
   }
 
@@ -40,7 +41,8 @@ export class MemoryData {
 
   /** The index of the first animal with an id greater than this one, in logarithmic time. */
   indexAfter(id: bigint): number {
-    let [low, high] = [0, this.pets.length];
+    let low = 0;
+    let high = this.pets.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
       if ((this.pets[middle]?.id ?? id) <= id) low = middle + 1;
@@ -67,13 +69,13 @@ export class MemoryData {
  * awaits anything, so each is one step that no other call can interleave with.
  */
 export const memoryPets = (data: MemoryData): Complete<PetRepository> => ({
-  async add(pet, { signal } = {}) {
-    data.requireOpen('adding an animal', signal);
+  async add(pet, options) {
+    data.requireOpen('adding an animal', options);
     return data.add(pet);
   },
 
-  async addOnce(pet, claim, now, { signal } = {}) {
-    data.requireOpen('adding an animal', signal);
+  async addOnce(pet, claim, now, options) {
+    data.requireOpen('adding an animal', options);
     const earlier = findClaim(data, claim, now);
     if (earlier) return { pet: petWithId(earlier.petId, pet), replayed: true };
     const added = data.add(pet);
@@ -81,23 +83,19 @@ export const memoryPets = (data: MemoryData): Complete<PetRepository> => ({
     return { pet: added, replayed: false };
   },
 
-  async findById(id, { signal } = {}) {
-    data.requireOpen('reading an animal', signal);
+  async findById(id, options) {
+    data.requireOpen('reading an animal', options);
     return data.find(id);
   },
 
-  async list({ after = 0n, limit, status, ...others }, { signal } = {}) {
+  async list({ after = 0n, limit, status, ...others }, options) {
     void (others satisfies NothingElse);
-    data.requireOpen('listing animals', signal);
-    const { pets } = data;
+    data.requireOpen('listing animals', options);
     const page: Pet[] = [];
-    for (
-      let index = data.indexAfter(after);
-      index < pets.length && page.length < limit;
-      index += 1
-    ) {
-      const pet = pets[index];
-      if (pet && (status === undefined || pet.status === status)) page.push(pet);
+    for (let index = data.indexAfter(after); page.length < limit; index += 1) {
+      const pet = data.pets[index];
+      if (pet === undefined) break;
+      if (status === undefined || pet.status === status) page.push(pet);
     }
     return page;
   },
@@ -105,16 +103,16 @@ export const memoryPets = (data: MemoryData): Complete<PetRepository> => ({
 
 /** Changes of these animals. A claim holds all that a replay needs, so it outlives its animal. */
 export const memoryChanges = (data: MemoryData): PetChanges => ({
-  async change(id, change, condition, { signal } = {}) {
-    data.requireOpen('changing an animal', signal);
+  async change(id, change, condition, options) {
+    data.requireOpen('changing an animal', options);
     const pet = findToChange(data, id, condition);
     const changed = pet && petWithId(id, { ...pet, ...change });
     if (changed) data.pets[data.indexAfter(id) - 1] = changed;
     return changed;
   },
 
-  async remove(id, condition, { signal } = {}) {
-    data.requireOpen('removing an animal', signal);
+  async remove(id, condition, options) {
+    data.requireOpen('removing an animal', options);
     const pet = findToChange(data, id, condition);
     if (pet) data.pets.splice(data.indexAfter(id) - 1, 1);
     return pet !== undefined;
@@ -129,7 +127,7 @@ function findToChange(data: MemoryData, id: bigint, condition: PetCondition): Pe
 }
 
 function findClaim(data: MemoryData, claim: Claim, now: number): PetClaim | undefined {
-  // Lapsed claims go, oldest first, up to the first live one: it costs no more than it frees.
+  // Removes expired claims, oldest first, up to the first live one: it costs no more than it frees.
   for (const [id, { keepUntil }] of data.claims) {
     if (keepUntil > now) break;
     data.claims.delete(id);

@@ -2,7 +2,6 @@ import { byAge, type ApiKeyRepository } from '../../application/ports/api-key-re
 import type { CatalogueTransfer } from '../../application/ports/catalogue-transfer.js';
 import { claimId } from '../../application/ports/pet-repository.js';
 import type { CompleteStore, StoreFactory } from '../../application/ports/store.js';
-import { petWithId } from '../../domain/pet.js';
 import { MemoryData, memoryChanges, memoryPets } from './memory-pet-repository.js';
 
 /** Opens a new, empty store in the memory of this process. Its data is gone when the process ends. */
@@ -14,8 +13,8 @@ export function openMemoryStore(): CompleteStore {
     transfer: memoryTransfer(data),
     changes: memoryChanges(data),
     location: 'memory, lost when the service stops',
-    async check({ signal } = {}) {
-      data.requireOpen('checking the store', signal);
+    async check(options) {
+      data.requireOpen('checking the store', options);
     },
     close: () => data.close(),
     [Symbol.asyncDispose]() {
@@ -33,25 +32,25 @@ export const memoryStoreFactory: StoreFactory = {
 
 /** Managed keys in memory. */
 const memoryApiKeys = (data: MemoryData): ApiKeyRepository => ({
-  async add(apiKey, { signal } = {}) {
-    data.requireOpen('adding an API key', signal);
+  async add(apiKey, options) {
+    data.requireOpen('adding an API key', options);
     if (data.apiKeys.has(apiKey.id)) return false;
     data.apiKeys.set(apiKey.id, apiKey);
     return true;
   },
 
-  async findById(id, { signal } = {}) {
-    data.requireOpen('reading an API key', signal);
+  async findById(id, options) {
+    data.requireOpen('reading an API key', options);
     return data.apiKeys.get(id);
   },
 
-  async list({ signal } = {}) {
-    data.requireOpen('listing API keys', signal);
+  async list(options) {
+    data.requireOpen('listing API keys', options);
     return [...data.apiKeys.values()].sort(byAge);
   },
 
-  async revoke(id, at, { signal } = {}) {
-    data.requireOpen('revoking an API key', signal);
+  async revoke(id, at, options) {
+    data.requireOpen('revoking an API key', options);
     const apiKey = data.apiKeys.get(id);
     if (apiKey === undefined) return undefined;
     const revoked = { ...apiKey, revokedAt: Math.min(at, apiKey.revokedAt ?? Infinity) };
@@ -62,36 +61,37 @@ const memoryApiKeys = (data: MemoryData): ApiKeyRepository => ({
 
 /** The whole of a store in memory, for copies. */
 const memoryTransfer = (data: MemoryData): CatalogueTransfer => ({
-  async survey({ signal } = {}) {
-    data.requireOpen('surveying the store', signal);
+  async survey(options) {
+    data.requireOpen('surveying the store', options);
     return { pets: data.pets.length, lastId: data.lastId };
   },
 
-  async isUnfinished({ signal } = {}) {
-    data.requireOpen('reading the mark of a copy', signal);
+  async isUnfinished(options) {
+    data.requireOpen('reading the mark of a copy', options);
     return data.isUnfinished;
   },
 
-  async markUnfinished(isUnfinished, { signal } = {}) {
-    data.requireOpen('marking a copy', signal);
+  async markUnfinished(isUnfinished, options) {
+    data.requireOpen('marking a copy', options);
     data.isUnfinished = isUnfinished;
   },
 
-  async reserveIds(last, { signal } = {}) {
-    data.requireOpen('reserving ids', signal);
+  async reserveIds(last, options) {
+    data.requireOpen('reserving ids', options);
     if (last > data.lastId) data.lastId = last;
   },
 
-  async writePets(pets, { signal } = {}) {
-    data.requireOpen('writing animals', signal);
+  async writePets(pets, options) {
+    data.requireOpen('writing animals', options);
     const written = pets.filter(({ id }) => data.find(id) === undefined);
+    for (const pet of written) data.pets.splice(data.indexAfter(pet.id), 0, pet);
+    // The claim of a removed animal ends when its id is back.
     const ids = new Set(written.map(({ id }) => id));
     for (const [id, { petId }] of data.claims) if (ids.has(petId)) data.claims.delete(id);
-    for (const pet of written) data.pets.splice(data.indexAfter(pet.id), 0, petWithId(pet.id, pet));
   },
 
-  async readClaims({ after, limit, now }, { signal } = {}) {
-    data.requireOpen('reading claims', signal);
+  async readClaims({ after, limit, now }, options) {
+    data.requireOpen('reading claims', options);
     const start = after === undefined ? '' : claimId(after);
     return [...data.claims]
       .filter(([id, { keepUntil }]) => keepUntil > now && id > start)
@@ -100,8 +100,8 @@ const memoryTransfer = (data: MemoryData): CatalogueTransfer => ({
       .map(([, claim]) => claim);
   },
 
-  async writeClaims(claims, { signal } = {}) {
-    data.requireOpen('writing claims', signal);
+  async writeClaims(claims, options) {
+    data.requireOpen('writing claims', options);
     for (const claim of claims) data.claims.set(claimId(claim), claim);
   },
 });
