@@ -1,12 +1,12 @@
 import type { PetChanges } from '../../src/application/ports/pet-changes.js';
 import type { PetRepository } from '../../src/application/ports/pet-repository.js';
-import { isAnimalStoreError, type StatusConflictError } from '../../src/domain/errors.js';
+import type { StatusConflictError } from '../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
 import { petWithId, type Pet, type PetChange } from '../../src/domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
 import { casesOf, type Clauses, type Contract, type NameOf } from './contract.js';
-import { rejectsWithCode } from './rejection.js';
+import { checkCode, outcomesOf, rejectionOf, rejectsWithCode } from './rejection.js';
 import {
   FULL_PET,
   claimed,
@@ -35,29 +35,29 @@ type Run = (changes: PetChanges, subject: StoreSubject) => Promise<void>;
 
 const ANY = PET_STATUSES;
 
-/** Checks that a call rejects because of the animal's status. */
-async function conflicts(call: Promise<unknown>, status: PetStatus): Promise<void> {
-  const error = (await rejectsWithCode(call, 'status_conflict')) as StatusConflictError;
-  assert.equal(error.status, status, `the error names the status ${String(error.status)}`);
+/** Checks that an error says that the animal has another status. */
+function checkConflict(error: unknown, status: PetStatus): void {
+  const conflict = checkCode(error, 'status_conflict') as StatusConflictError;
+  assert.equal(conflict.status, status, `the error names the status ${String(conflict.status)}`);
 }
+
+const conflicts = async (call: Promise<unknown>, status: PetStatus): Promise<void> =>
+  checkConflict(await rejectionOf(call), status);
 
 /** Checks every way of reading. */
 async function reads(
   pets: PetRepository,
   stored: readonly Pet[],
-  gone: readonly Pet[] = [],
+  removed: readonly Pet[] = [],
 ): Promise<void> {
   assert.deepEqual(await listAll(pets), stored);
   for (const status of PET_STATUSES) {
+    const listed = await pets.list({ limit: 1000, status });
     const expected = stored.filter((pet) => pet.status === status);
-    assert.deepEqual(
-      await pets.list({ limit: 1000, status }),
-      expected,
-      `with the status ${status}`,
-    );
+    assert.deepEqual(listed, expected, `the list of what is ${status}`);
   }
   for (const pet of stored) assert.deepEqual(await pets.findById(pet.id), pet);
-  for (const { id } of gone)
+  for (const { id } of removed)
     assert.equal(await pets.findById(id), undefined, `the animal ${id} was removed`);
 }
 
@@ -70,15 +70,20 @@ const CHANGES: readonly PetChange[] = [
   { name: ' \u{1f415}\u0301 ', categoryId: 0n, status: 'available' },
 ];
 
+const withChange = (pet: Pet, change: PetChange): Pet =>
+  petWithId(pet.id, Object.assign({ ...pet }, change));
+
 const CHANGING = {
   async 'changes the given fields of one animal, and nothing else'(changes, { pets }) {
-    const [first, second, third] = await addAll(pets, samplePets(3, FULL_PET));
-    let expected = required(second);
+    const stored = await addAll(pets, samplePets(3, FULL_PET));
+    let expected = required(stored[1]);
     for (const change of CHANGES) {
-      expected = petWithId(expected.id, Object.assign({ ...expected }, change));
+      expected = withChange(expected, change);
+
       const changed = await changes.change(expected.id, change, ANY);
+
       assert.deepEqual(changed, expected, `after ${Object.keys(change).join(', ')}`);
-      await reads(pets, [first, expected, third].map(required));
+      await reads(pets, stored.with(1, expected));
     }
   },
   async 'changes and removes an animal only while every field is as it was read'(
@@ -88,9 +93,11 @@ const CHANGING = {
     for (const change of CHANGES) {
       const pet = await pets.add(FULL_PET);
       const changed = required(await changes.change(pet.id, change, pet));
+
       const again = changes.change(pet.id, { categoryId: 5n }, pet);
       await rejectsWithCode(again, 'precondition_failed');
       await rejectsWithCode(changes.remove(pet.id, pet), 'precondition_failed');
+
       assert.deepEqual(await pets.findById(pet.id), changed);
       assert.equal(await changes.remove(pet.id, changed), true);
       assert.equal(await changes.change(pet.id, change, changed), undefined);
@@ -109,17 +116,16 @@ const CHANGING = {
   },
   async 'changes only from one of the statuses, and else names the one it is'(changes, { pets }) {
     const pet = await pets.add(samplePet({ status: 'pending' }));
-    await conflicts(changes.change(pet.id, { status: 'sold' }, ['available']), 'pending');
-    await conflicts(
-      changes.change(pet.id, { status: 'pending' }, ['available', 'sold']),
-      'pending',
-    );
-    await conflicts(changes.change(pet.id, { status: 'sold' }, []), 'pending');
+    const sell = (...from: PetStatus[]) => changes.change(pet.id, { status: 'sold' }, from);
+
+    await conflicts(sell('available'), 'pending');
+    await conflicts(sell('available', 'sold'), 'pending');
+    await conflicts(sell(), 'pending');
     await conflicts(changes.remove(pet.id, ['available', 'sold']), 'pending');
     await reads(pets, [pet]);
-    const changed = await changes.change(pet.id, { status: 'sold' }, ['available', 'pending']);
-    assert.equal(changed?.status, 'sold');
-    assert.equal(await changes.remove(pet.id, ['sold']), true);
+
+    assert.equal((await sell('available', 'pending'))?.status, 'sold');
+    assert.equal(await changes.remove(pet.id, ['sold']), true, 'whether it was removed');
   },
   async 'shows a change to the next read, even one that saw the animal just before'(
     changes,
@@ -140,15 +146,15 @@ const CHANGING = {
 
 const REMOVING = {
   async 'removes one animal, once'(changes, { pets }) {
-    const [first, second, third] = await addAll(
-      pets,
-      times(3, (number) => samplePet({ status: number === 3 ? 'sold' : 'available' })),
-    );
-    assert.equal(await changes.remove(required(second).id, ANY), true);
-    await reads(pets, [first, third].map(required), [required(second)]);
-    assert.equal(await changes.remove(required(second).id, ANY), false);
-    assert.equal(await changes.change(required(second).id, { status: 'sold' }, ANY), undefined);
-    await reads(pets, [first, third].map(required), [required(second)]);
+    const stored = await addAll(pets, [samplePet(), samplePet(), samplePet({ status: 'sold' })]);
+    const removed = required(stored[1]);
+
+    assert.equal(await changes.remove(removed.id, ANY), true, 'the first removal');
+    await reads(pets, stored.toSpliced(1, 1), [removed]);
+
+    assert.equal(await changes.remove(removed.id, ANY), false, 'the second removal');
+    assert.equal(await changes.change(removed.id, { status: 'sold' }, ANY), undefined);
+    await reads(pets, stored.toSpliced(1, 1), [removed]);
   },
   async 'finds no animal under an id that was never assigned'(changes, { pets }) {
     const pet = await pets.add(samplePet());
@@ -197,8 +203,10 @@ const REPLAYING = {
   async 'adds another animal once the claim of a removed one has expired'(changes, { pets }) {
     const { pet } = await addOnce(pets, FULL_PET, claimed());
     await changes.remove(pet.id, ANY);
+
     const again = await addOnce(pets, FULL_PET, claimedAt(24 * 60 * 60 * 1000));
-    assert.equal(again.replayed, false);
+
+    assert.equal(again.replayed, false, 'whether it is a replay');
     assert.ok(again.pet.id > pet.id, `the id ${again.pet.id} was assigned after ${pet.id}`);
     await reads(pets, [again.pet], [pet]);
   },
@@ -212,22 +220,52 @@ const COPYING = {
     const { pet: removed } = await addOnce(pets, FULL_PET, claimed({ key: 'removed' }));
     await changes.change(changed.id, { status: 'sold' }, ANY);
     await changes.remove(removed.id, ANY);
+
     const claims = await copying.readClaims({ limit: 10, now: Date.now() });
-    const idOf = (wanted: string) => claims.find(({ key }) => key === wanted)?.petId;
-    assert.deepEqual([idOf('changed'), idOf('removed')], [changed.id, removed.id]);
-    // In the copy the animal of a claim may be gone.
+
+    const ids = new Map(claims.map(({ key, petId }) => [key, petId]));
+    assert.equal(ids.get('changed'), changed.id, 'the id in the claim of the changed animal');
+    assert.equal(ids.get('removed'), removed.id, 'the id in the claim of the removed animal');
+
+    // In the copy the animal of a claim may have been removed.
     const petId = removed.id + 1000n;
     await copying.reserveIds(petId);
     await copying.writeClaims([{ ...sampleClaim({ key: 'copy' }), petId }]);
+
     const replay = await addOnce(pets, FULL_PET, claimed({ key: 'copy' }));
+
     assert.deepEqual(replay, { pet: { ...FULL_PET, id: petId }, replayed: true });
     await reads(pets, [{ ...changed, status: 'sold' }], [removed]);
   },
 } satisfies Clauses<Run>;
 
 /** The changes of two handles, or twice of one. */
-const bothChanges = async (subject: StoreSubject): Promise<readonly PetChanges[]> =>
-  (await twoHandles(subject)).map(({ changes }) => required(changes));
+async function bothChanges(subject: StoreSubject): Promise<readonly [PetChanges, PetChanges]> {
+  const [one, other] = await twoHandles(subject);
+  return [required(one.changes), required(other.changes)];
+}
+
+/** What forty simultaneous calls come to, through two handles in turn. */
+async function race<Result>(
+  subject: StoreSubject,
+  call: (changes: PetChanges, number: number) => Promise<Result>,
+) {
+  const [one, other] = await bothChanges(subject);
+  const racing = times(40, (number) => call(number % 2 === 1 ? one : other, number));
+  return outcomesOf(racing);
+}
+
+/** What a traversal finds, in pages of seven. */
+async function pageByPage(pets: PetRepository, status: PetStatus | undefined): Promise<Pet[]> {
+  const listed: Pet[] = [];
+  let page = await pets.list({ limit: 7, status });
+  while (page.length > 0) {
+    listed.push(...page);
+    assert.ok(listed.length < 1000, 'the traversal makes no progress');
+    page = await pets.list({ after: page.at(-1)?.id, limit: 7, status });
+  }
+  return listed;
+}
 
 /** A call that is awaited late: a case that fails before must not leave its rejection unhandled. */
 function started<Result>(call: Promise<Result>): Promise<Result> {
@@ -240,116 +278,110 @@ const RACING = {
     _changes,
     subject,
   ) {
-    const both = await bothChanges(subject);
     for (let round = 0; round < 3; round += 1) {
       const pet = await subject.pets.add(samplePet());
-      const racers = times(20, () =>
-        both.map((each) => each.change(pet.id, { status: 'sold' }, ['available'])),
+
+      const { values, errors } = await race(subject, (changes) =>
+        changes.change(pet.id, { status: 'sold' }, ['available']),
       );
-      const results = await Promise.allSettled(racers.flat());
-      for (const result of results) {
-        if (result.status === 'rejected') await conflicts(Promise.reject(result.reason), 'sold');
-        else assert.deepEqual(result.value, { ...pet, status: 'sold' });
-      }
-      const successes = results.filter(({ status }) => status === 'fulfilled').length;
-      assert.equal(successes, 1, `${successes} callers changed the animal from available to sold`);
+
+      assert.deepEqual(values, [{ ...pet, status: 'sold' }], 'what the calls resolved to');
+      for (const error of errors) checkConflict(error, 'sold');
     }
   },
   async 'lets exactly one of forty simultaneous changes of an animal as it was read succeed'(
     _changes,
     subject,
   ) {
-    const both = await bothChanges(subject);
     const pet = await subject.pets.add(FULL_PET);
-    const racers = times(20, (number) =>
-      both.map((each, handle) => each.change(pet.id, { name: `${handle} ${number}` }, pet)),
+
+    const { values, errors } = await race(subject, (changes, number) =>
+      changes.change(pet.id, { name: `Pet ${number}` }, pet),
     );
-    const results = await Promise.allSettled(racers.flat());
-    const changed = results.flatMap((result) =>
-      result.status === 'fulfilled' ? result.value : [],
-    );
-    assert.equal(changed.length, 1, `${changed.length} callers changed the animal that they read`);
-    for (const result of results)
-      if (result.status === 'rejected')
-        await rejectsWithCode(Promise.reject(result.reason), 'precondition_failed');
-    assert.deepEqual(await subject.pets.findById(pet.id), changed[0]);
+
+    assert.equal(values.length, 1, `${values.length} callers changed the animal that they read`);
+    for (const error of errors) checkCode(error, 'precondition_failed');
+    assert.deepEqual(await subject.pets.findById(pet.id), values[0]);
   },
   async 'keeps simultaneous changes of different fields'(_changes, subject) {
     const [one, other] = await bothChanges(subject);
     const stored = await addAll(subject.pets, samplePets(20));
-    await Promise.all(
-      stored.flatMap(({ id }) => [
-        required(one).change(id, { name: 'Renamed' }, ANY),
-        required(other).change(id, { categoryId: -7n }, ANY),
-        required(one).change(id, { status: 'sold' }, ANY),
-      ]),
-    );
+
+    const changing = stored.flatMap(({ id }) => [
+      one.change(id, { name: 'Renamed' }, ANY),
+      other.change(id, { categoryId: -7n }, ANY),
+      one.change(id, { status: 'sold' }, ANY),
+    ]);
+    await Promise.all(changing);
+
     const change: PetChange = { name: 'Renamed', categoryId: -7n, status: 'sold' };
-    await reads(
-      subject.pets,
-      stored.map((pet) => petWithId(pet.id, Object.assign({ ...pet }, change))),
-    );
+    const expected = stored.map((pet) => withChange(pet, change));
+    await reads(subject.pets, expected);
   },
   async 'lets exactly one of forty simultaneous removals find the animal'(_changes, subject) {
-    const both = await bothChanges(subject);
     const pet = await subject.pets.add(samplePet());
-    const results = await Promise.all(
-      times(20, () => both.map((each) => each.remove(pet.id, ANY))).flat(),
-    );
-    const removals = results.filter(Boolean).length;
+
+    const { values, errors } = await race(subject, (changes) => changes.remove(pet.id, ANY));
+
+    assert.deepEqual(errors, []);
+    const removals = values.filter(Boolean).length;
     assert.equal(removals, 1, `${removals} callers removed the animal`);
   },
   async 'ends a change beside a removal as if one came first'(_changes, subject) {
     const [one, other] = await bothChanges(subject);
     const stored = await addAll(subject.pets, samplePets(20));
+
     const ends = stored.map(async (pet) => {
-      const changed = started(required(one).change(pet.id, { status: 'sold' }, ANY));
-      assert.equal(await required(other).remove(pet.id, ANY), true);
-      const result = await changed;
-      if (result) assert.deepEqual(result, { ...pet, status: 'sold' });
+      const changing = started(one.change(pet.id, { status: 'sold' }, ANY));
+      assert.equal(await other.remove(pet.id, ANY), true, 'whether it was removed');
+      const changed = await changing;
+      if (changed) assert.deepEqual(changed, { ...pet, status: 'sold' });
     });
     await Promise.all(ends);
+
     await reads(subject.pets, [], stored);
   },
   async 'applies each of many simultaneous changes of one animal once'(_changes, subject) {
     const both = await bothChanges(subject);
     const pet = await subject.pets.add(samplePet());
+    const next = { available: 'pending', pending: 'sold', sold: 'available' } as const;
+    const counts = { available: 0, pending: 0, sold: 0 };
+    const step = async (changes: PetChanges, from: PetStatus): Promise<void> => {
+      try {
+        await changes.change(pet.id, { status: next[from] }, [from]);
+        counts[from] += 1;
+      } catch (error) {
+        checkCode(error, 'status_conflict');
+      }
+    };
+
+    const steps = times(10, () =>
+      both.flatMap((changes) => PET_STATUSES.map((from) => step(changes, from))),
+    );
+    await Promise.all(steps.flat());
+
     // Each success moves the animal one step around, so successes of the three kinds differ by one at most.
-    const steps = PET_STATUSES.map(
-      (from, index) => [from, required(PET_STATUSES[(index + 1) % 3])] as const,
-    );
-    const counts = new Map(PET_STATUSES.map((status) => [status, 0]));
-    const racers = times(10, () =>
-      both.flatMap((each) =>
-        steps.map(async ([from, to]) => {
-          try {
-            await each.change(pet.id, { status: to }, [from]);
-            counts.set(from, (counts.get(from) ?? 0) + 1);
-          } catch (error) {
-            if (!isAnimalStoreError(error) || error.code !== 'status_conflict') throw error;
-          }
-        }),
-      ),
-    );
-    await Promise.all(racers.flat());
-    const [available = 0, pending = 0, sold = 0] = PET_STATUSES.map((status) => counts.get(status));
+    const { available, pending, sold } = counts;
     const text = `${available} times from available, ${pending} from pending, ${sold} from sold`;
     assert.ok(available >= pending && pending >= sold && available - sold <= 1, text);
-    const expected = required(PET_STATUSES[(available + pending + sold) % 3]);
-    assert.equal((await subject.pets.findById(pet.id))?.status, expected, text);
+    const expected = PET_STATUSES[(available + pending + sold) % 3];
+    const found = await subject.pets.findById(pet.id);
+    assert.equal(found?.status, expected, `its status after changes ${text}`);
   },
   async 'takes 64 changes at once, beside adds'(changes, { pets }) {
     const stored = await addAll(pets, samplePets(64));
-    const changing = stored.map(({ id }, index) =>
-      started<unknown>(
-        index % 2 === 0 ? changes.remove(id, ANY) : changes.change(id, { status: 'sold' }, ANY),
-      ),
-    );
+    const removed = stored.slice(0, 32);
+    const kept = stored.slice(32);
+
+    const removing = removed.map(({ id }) => started(changes.remove(id, ANY)));
+    const selling = kept.map(({ id }) => started(changes.change(id, { status: 'sold' }, ANY)));
     const added = await addAll(pets, samplePets(8));
-    await Promise.all(changing);
-    const kept = stored.filter((_, index) => index % 2 === 1);
-    const sold = kept.map((pet): Pet => Object.assign({ ...pet }, { status: 'sold' as const }));
-    await reads(pets, [...sold, ...added]);
+    await Promise.all(removing);
+    const sold = await Promise.all(selling);
+
+    const expected = kept.map((pet) => withChange(pet, { status: 'sold' }));
+    assert.deepEqual(sold, expected);
+    await reads(pets, [...expected, ...added], removed);
   },
   async 'lists each animal that stays exactly once, page by page, while others change or go'(
     changes,
@@ -368,16 +400,13 @@ const RACING = {
           : changes.change(id, { status: status === 'sold' ? 'pending' : 'sold' }, ANY),
       ),
     );
+
     for (const status of [undefined, 'sold', 'available'] as const) {
-      const listed: Pet[] = [];
-      for (let page: readonly Pet[] = [], after = 0n; after === 0n || page.length > 0;) {
-        page = await pets.list({ after, limit: 7, status });
-        listed.push(...page);
-        after = page.at(-1)?.id ?? INT64_MAX;
-      }
+      const listed = await pageByPage(pets, status);
+
       const wanted = staying.filter((pet) => status === undefined || pet.status === status);
       const seen = listed.filter(({ id }) => wanted.some((pet) => pet.id === id));
-      assert.deepEqual(seen, wanted);
+      assert.deepEqual(seen, wanted, `the animals that stay, of the status ${status ?? 'any'}`);
     }
     await Promise.all(changing);
   },
@@ -399,18 +428,16 @@ const keepsChanges =
     await changes.change(first.id, change, ANY);
     await changes.remove(second.id, ANY);
     await changes.remove(third.id, ANY);
+
     const later = await further(subject);
-    await reads(later.pets, [{ ...first, ...change }], [second, third]);
-    assert.deepEqual(await addOnce(later.pets, FULL_PET, claimed()), {
-      pet: third,
-      replayed: true,
-    });
-    const pet = await later.pets.add(samplePet());
-    assert.ok(
-      ![first, second, third].some(({ id }) => id === pet.id),
-      `${pet.id} was assigned again`,
-    );
-    assert.equal(await required(later.changes).remove(third.id, ANY), false);
+
+    await reads(later.pets, [withChange(first, change)], [second, third]);
+    const replay = await addOnce(later.pets, FULL_PET, claimed());
+    assert.deepEqual(replay, { pet: third, replayed: true });
+    const { id } = await later.pets.add(samplePet());
+    assert.ok(![first.id, second.id, third.id].includes(id), `${id} was assigned again`);
+    const isRemovedAgain = await required(later.changes).remove(third.id, ANY);
+    assert.equal(isRemovedAgain, false, 'whether a removed animal was removed again');
   };
 
 const DURABILITY = {

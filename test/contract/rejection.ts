@@ -19,11 +19,28 @@ export async function rejectsWithCode(
   code: AnimalStoreErrorCode,
   about: unknown = '',
 ): Promise<Error> {
-  const error = await rejectionOf(call, about);
+  return checkCode(await rejectionOf(call, about), code, about);
+}
+
+/** Checks that it is an error of the animal store with this code. */
+export function checkCode(error: unknown, code: AnimalStoreErrorCode, about: unknown = ''): Error {
   const expected = `must be one of the animal store with the code ${code}${ofWhich(about)}`;
   assert.ok(isAnimalStoreError(error), `the error is ${shown(error)}, and ${expected}`);
   assert.equal(error.code, code, `the code is ${error.code}, and the error ${expected}`);
   return error;
+}
+
+/** What simultaneous calls resolved to, and what the others rejected with. */
+export async function outcomesOf<Result>(
+  calls: readonly Promise<Result>[],
+): Promise<{ readonly values: readonly Result[]; readonly errors: readonly unknown[] }> {
+  const values: Result[] = [];
+  const errors: unknown[] = [];
+  for (const result of await Promise.allSettled(calls)) {
+    if (result.status === 'fulfilled') values.push(result.value);
+    else errors.push(result.reason);
+  }
+  return { values, errors };
 }
 
 const ofWhich = (about: unknown): string => (about === '' ? '' : ` (${String(about)})`);
@@ -47,19 +64,15 @@ export async function checkOnce(
   creating: readonly Promise<{ readonly pet: Pet; readonly replayed: boolean }>[],
   list: () => Promise<readonly Pet[]>,
 ): Promise<Pet> {
-  const results = await Promise.allSettled(creating);
+  const { values, errors } = await outcomesOf(creating);
+
   const [pet, ...others] = await list();
   assert.ok(pet, 'no animal is stored after simultaneous creates with one key');
   assert.deepEqual(others, [], 'simultaneous creates with one key stored more than one animal');
-  let creators = 0;
-  for (const result of results) {
-    if (result.status === 'rejected') {
-      await rejectsWithCode(Promise.reject(result.reason), 'idempotency_conflict');
-    } else {
-      assert.deepEqual(result.value.pet, pet, 'a create returned another animal than is stored');
-      if (!result.value.replayed) creators += 1;
-    }
-  }
+  for (const error of errors) checkCode(error, 'idempotency_conflict');
+  for (const value of values)
+    assert.deepEqual(value.pet, pet, 'a create returned another animal than is stored');
+  const creators = values.filter(({ replayed }) => !replayed).length;
   assert.ok(creators <= 1, `${creators} callers created the animal`);
   return pet;
 }

@@ -4,7 +4,7 @@ import { TRANSFER_OPERATIONS } from './catalogue-transfer-contract.js';
 import { casesOf, missingIn, type Clauses, type Contract, type NameOf } from './contract.js';
 import { CHANGE_OPERATIONS } from './pet-changes-contract.js';
 import { PET_OPERATIONS } from './pet-repository/ending.js';
-import { rejectsWhenAborted, rejectsWithCode } from './rejection.js';
+import { checkCode, outcomesOf, rejectsWhenAborted, rejectsWithCode } from './rejection.js';
 import { within } from './run-contract.js';
 import { samplePet, times } from './samples.js';
 import { fill, type Operations } from './store-operations.js';
@@ -26,16 +26,17 @@ const OPERATIONS = {
   changes: CHANGE_OPERATIONS,
 } satisfies Record<string, Operations>;
 
-const callsOf = (subject: StoreSubject): [name: string, Operations[string]][] => [
-  ['check', (store, _id, call) => store.check(call)],
-  ...Object.entries(OPERATIONS)
-    .filter(([port]) => subject[port as keyof typeof OPERATIONS])
-    .flatMap(([port, operations]) =>
-      Object.entries<Operations[string]>(operations).map(
-        ([name, call]): [string, Operations[string]] => [`${port}.${name}`, call],
-      ),
-    ),
-];
+/** Those of the ports that the store has. */
+function callsOf(subject: StoreSubject): readonly [name: string, Operations[string]][] {
+  const calls: [string, Operations[string]][] = [
+    ['check', (store, _id, options) => store.check(options)],
+  ];
+  for (const [port, operations] of Object.entries<Operations>(OPERATIONS)) {
+    if (subject[port as keyof typeof OPERATIONS] === undefined) continue;
+    for (const [name, call] of Object.entries(operations)) calls.push([`${port}.${name}`, call]);
+  }
+  return calls;
+}
 
 const LIFECYCLE = {
   async 'can serve while it is open, unless the caller has aborted'(subject) {
@@ -61,28 +62,25 @@ const LIFECYCLE = {
     subject,
   ) {
     const id = await fill(subject);
-    const calls = callsOf(subject);
-    const settled = Promise.allSettled(calls.map(([, call]) => call(subject, id)));
+    const checking = callsOf(subject).map(async ([name, call]) => {
+      const { errors } = await outcomesOf([call(subject, id)]);
+      for (const error of errors) checkCode(error, 'service_unavailable', name);
+    });
+
     await subject.close();
-    for (const [index, result] of (await settled).entries())
-      if (result.status === 'rejected')
-        await rejectsWithCode(
-          Promise.reject(result.reason),
-          'service_unavailable',
-          calls[index]?.[0],
-        );
+
+    await Promise.all(checking);
   },
 } satisfies Clauses<StoreRun>;
 
 const DURABILITY = {
   async 'has every animal whose add resolved while it was closing'(subject) {
-    const adding = Promise.allSettled(times(20, () => subject.pets.add(samplePet())));
+    const adding = outcomesOf(times(20, () => subject.pets.add(samplePet())));
+
     const { pets } = await reopened(subject);
-    for (const result of await adding) {
-      if (result.status === 'fulfilled') {
-        assert.deepEqual(await pets.findById(result.value.id), result.value);
-      }
-    }
+
+    const { values } = await adding;
+    for (const pet of values) assert.deepEqual(await pets.findById(pet.id), pet);
   },
 } satisfies Clauses<StoreRun>;
 
@@ -93,7 +91,7 @@ const SHARING = {
     await other.close();
     await subject.check();
     await subject.pets.add(samplePet());
-    assert.equal((await listAll(subject.pets)).length, 2);
+    assert.equal((await listAll(subject.pets)).length, 2, 'animals of both handles');
   },
 } satisfies Clauses<StoreRun>;
 
