@@ -3,17 +3,21 @@ import { createHash } from 'node:crypto';
 import { fstatSync } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
+import type { Container } from 'inversify';
 import {
   addPets,
   changePets,
   importPets,
   keepPets,
-  type PetUpdater,
+  type ImportOptions,
   type ImportReport,
+  type PetUpdater,
   type PetWriter,
 } from '../../application/import-pets.js';
+import type { Store } from '../../application/ports/store.js';
 import { isAnimalStoreError } from '../../domain/errors.js';
 import type { Pet } from '../../domain/pet.js';
+import { isSystemError } from '../service/errors.js';
 import { refuse } from '../service/setting-values.js';
 import * as cli from './command-line.js';
 import { COLUMNS, formatOption, isCsv, type PetFile } from './pet-file.js';
@@ -25,8 +29,8 @@ interface Options {
   readonly format?: string;
   readonly map?: ReadonlyMap<keyof Pet, string>;
   readonly once?: true;
-  readonly keepIds?: boolean;
-  readonly update?: boolean;
+  readonly keepIds?: true;
+  readonly update?: true;
   readonly dryRun?: true;
   readonly json?: true;
 }
@@ -64,135 +68,209 @@ export function addImportCommand(program: Command, commands: cli.Commands): void
 
 /** The names of columns by field: `name=Animal,categoryId=Kind`. */
 function columnNames(text: string): ReadonlyMap<keyof Pet, string> {
-  const pairs = text
-    .split(',')
-    .map((pair) => pair.split(/=(.+)/, 2) as [field: keyof Pet, name: string]);
-  const names = new Map(pairs);
-  if (
-    names.size === pairs.length &&
-    pairs.every(([field, name]) => name && COLUMNS.includes(field))
-  )
-    return names;
-  return refuse(
-    `must be columns by field (${COLUMNS.join(', ')}), such as name=Animal,categoryId=Kind`,
-  );
+  const names = new Map<keyof Pet, string>();
+  for (const pair of text.split(',')) {
+    const [before, name] = pair.split(/=(.+)/, 2);
+    const field = COLUMNS.find((column) => column === before);
+    if (field === undefined || !name || names.has(field)) {
+      const fields = COLUMNS.join(', ');
+      return refuse(`must be columns by field (${fields}), such as name=Animal,categoryId=Kind`);
+    }
+    names.set(field, name);
+  }
+  return names;
 }
 
-const SHOWN_FAULTS = 20;
-const NEW_IDS =
-  'The ids of the file are not kept: an import adds animals and never changes one, also where the store has its id. --update changes animals by their ids; --keep-ids restores an export into an empty store.';
+/** A file that is imported. */
+interface Import {
+  readonly io: cli.HostProcess;
+  readonly file: string;
+  /** Without it, standard input is read. */
+  readonly handle: FileHandle | undefined;
+  readonly petFile: PetFile;
+  readonly options: Options;
+  readonly signal: AbortSignal;
+}
 
 async function importFile(
   commands: cli.Commands,
   file: string,
-  { format, map, once, keepIds = false, update = false, dryRun, json }: Options,
+  options: Options,
   signal: AbortSignal,
 ): Promise<void> {
   const { io } = commands;
-  const isInput = file === '-';
-  const name = isInput ? 'Standard input' : file;
+  const { format, map, keepIds, update, dryRun } = options;
   const inCsv = isCsv(file, format);
-  if (isInput && once)
-    throw new cli.UsageError('--once reads a file twice, which standard input cannot be.');
-  if (!keepIds && !update && map?.has('id'))
-    throw new cli.UsageError(
-      '--map id needs --keep-ids or --update: without them the store assigns new ids.',
-    );
-  if (isInput && io.stdin.fd === 0 && fstatSync(0).isDirectory())
-    throw new cli.UsageError('Standard input is a folder.');
-  // Opened once: both passes read the same file, whatever gets its name meanwhile.
-  await using handle = isInput ? undefined : await openRegular(file);
-  const fields = COLUMNS.filter((field) => keepIds || update || field !== 'id');
-  const columns = new Map(fields.map((field) => [field, map?.get(field) ?? field]));
-  const hash = createHash('sha256');
-  const unread = new Set<string>();
-  const petFile: PetFile = { name, inCsv, columns, hash, unread };
-  const nothing = (): ImportReport => ({ added: 0, line: 0, ...(update && { changed: 0 }) });
-  let [report, faults] = [nothing(), 0];
+  requireUsable(io, file, options);
+  // Opened once: both times the same file is read, whatever gets its name meanwhile.
+  await using handle = file === '-' ? undefined : await openRegular(file);
+  const fields = COLUMNS.filter((field) => field !== 'id' || keepIds || update);
+  const petFile: PetFile = {
+    name: handle ? file : 'Standard input',
+    inCsv,
+    columns: new Map(fields.map((field) => [field, map?.get(field) ?? field])),
+    hash: createHash('sha256'),
+    unread: new Set(),
+  };
+  const job: Import = { io, file, handle, petFile, options, signal };
+  const mustCheck = handle !== undefined || dryRun;
 
-  /** Reads the file once. Without a store, only checks it and shows faults. */
-  const pass = async (store?: PetWriter, change?: PetUpdater): Promise<void> => {
-    report = nothing();
-    const stream = addAbortSignal(signal, handle?.createReadStream(FROM_START) ?? io.stdin);
-    const rows = readRows(stream, petFile);
-    const reject = (line: number, reason: string): void => {
-      const fault = `${name}:${line}: ${reason}`;
-      if (store) throw new Error(fault);
-      faults += 1;
-      if (faults <= SHOWN_FAULTS) cli.note(io, fault);
-    };
-    const progress = (): string => `line ${report.line}`;
-    try {
-      await withProgress(io, progress, () =>
-        importPets(rows, { store, change, keepIds, reject, report }),
-      );
-    } catch (error) {
-      signal.throwIfAborted();
-      throw Object(error).syscall ? new Error(`${name} cannot be read.`, { cause: error }) : error;
-    }
-  };
-  const names = (): string => [...unread].join(', ');
-  const noteUnread = (): void => {
-    if (unread.size > 0) cli.note(io, `Not read: ${names()}.`);
-    if (!keepIds && !update && [...unread].some((each) => each.toLowerCase() === 'id'))
-      cli.note(io, NEW_IDS);
-  };
-  const printResult = async (text: string, to?: string): Promise<void> => {
-    const result = { from: file, to, ...report, unread: [...unread] };
-    const more = unread.size > 0 ? `  not read: ${names()}\n` : '';
-    await cli.print(io.stdout, cli.resultText(json, result, text + more));
-  };
-
-  /** Reads the whole file first, if that can be repeated. */
-  const check = async (change?: PetUpdater): Promise<void> => {
-    if (dryRun || !isInput) await pass(undefined, change).finally(noteUnread);
-    if (faults > 0) throw new Error(`Lines that are not valid: ${faults}. Nothing was stored.`);
-  };
-  const changedText = (): string => (update ? `, changes: ${report.changed}` : '');
-  const printCheck = () =>
-    printResult(
-      `Valid animals: ${report.added}${changedText()}. Nothing was stored.\n  from ${file}\n`,
-    );
-
-  if (!update) await check();
-  if (dryRun && !update) return printCheck();
-  const mode = dryRun ? 'read' : 'create';
-  await withStore(commands, mode, async ({ transfer, changes, location }, container) => {
+  if (mustCheck && !update) {
+    const report = await check(job);
+    if (dryRun) return printCheck(job, report);
+  }
+  await withStore(commands, dryRun ? 'read' : 'create', async (store, container) => {
     const pets = await container.getAsync(TOKENS.petRepository);
-    if (update && !changes)
+    if (update && !store.changes)
       throw new cli.UsageError('--update needs a store that changes animals.');
-    if (update) await check(changePets(pets));
-    if (dryRun) return printCheck();
-    const clock = await container.getAsync(TOKENS.clock);
-    if (keepIds && (await transfer?.survey({ signal }))?.pets !== 0)
-      throw new cli.UsageError(
-        '--keep-ids needs an empty store that can keep ids. Nothing was written.',
-      );
-    if (once && !pets.addOnce)
-      throw new cli.UsageError('--once needs a store that keeps claims. Nothing was written.');
-    // A copy: the second pass updates the hash, too.
-    const source = once && `import:${hash.copy().digest('hex').slice(0, 32)}`;
-    const store = keepIds && transfer ? keepPets(transfer) : addPets(pets, { source, clock });
-    const storing = pass(store, update ? changePets(pets, changes) : undefined);
-    await (isInput ? storing.finally(noteUnread) : storing).catch((error: unknown) => {
-      const code = isAnimalStoreError(error) ? error.code : undefined;
-      const more =
-        code === 'service_unavailable' ? ' Some of the next lines may be stored, too.' : '';
-      cli.note(
-        io,
-        `Stopped after line ${report.line}. Animals added: ${report.added}${changedText()}.${more}`,
-      );
-      if (code !== 'idempotency_key_reused') throw error;
-      throw new Error(`${name} was imported before, with another --map.`);
-    });
-    await printResult(
-      `Added animals: ${report.added}${changedText()}\n  from ${file}\n  to   ${location}\n`,
-      location,
-    );
+    if (mustCheck && update) {
+      const report = await check(job, changePets(pets));
+      if (dryRun) return printCheck(job, report);
+    }
+    const write = await writerFor(job, store, container);
+    const change = update ? changePets(pets, store.changes) : undefined;
+    const report = await storeRows(job, write, change);
+    const to = store.location;
+    const text = `Added animals: ${countsOf(report)}\n  from ${file}\n  to   ${to}\n`;
+    await printResult(job, { from: file, to, ...report }, text);
   });
 }
 
-const FROM_START = { start: 0, autoClose: false };
+/** @throws {UsageError} the options do not fit each other or the file. */
+function requireUsable({ stdin }: cli.HostProcess, file: string, options: Options): void {
+  const { map, once, keepIds, update } = options;
+  const isInput = file === '-';
+  if (isInput && once)
+    throw new cli.UsageError('--once reads a file twice, which standard input cannot be.');
+  if (map?.has('id') && !keepIds && !update)
+    throw new cli.UsageError(
+      '--map id needs --keep-ids or --update: without them the store assigns new ids.',
+    );
+  if (isInput && stdin.fd === 0 && fstatSync(0).isDirectory())
+    throw new cli.UsageError('Standard input is a folder.');
+}
+
+const SHOWN_FAULTS = 20;
+
+/**
+ * Reads the whole file and stores nothing.
+ * @throws {Error} lines are not valid. The first of them were shown.
+ */
+async function check(job: Import, change?: PetUpdater): Promise<ImportReport> {
+  const report = emptyReport(job);
+  let faults = 0;
+  const reject = (line: number, reason: string): void => {
+    faults += 1;
+    if (faults <= SHOWN_FAULTS) cli.note(job.io, `${job.petFile.name}:${line}: ${reason}`);
+  };
+  await readOnce(job, { change, reject, report });
+  if (faults > 0) throw new Error(`Lines that are not valid: ${faults}. Nothing was stored.`);
+  return report;
+}
+
+/** Reads the file and stores its animals, to the end or to the first line that is not valid. */
+async function storeRows(
+  job: Import,
+  store: PetWriter,
+  change: PetUpdater | undefined,
+): Promise<ImportReport> {
+  const report = emptyReport(job);
+  const reject = (line: number, reason: string): never => {
+    throw new Error(`${job.petFile.name}:${line}: ${reason}`);
+  };
+  try {
+    await readOnce(job, { store, change, reject, report });
+    return report;
+  } catch (error) {
+    const code = isAnimalStoreError(error) ? error.code : undefined;
+    const isPartStored = code === 'service_unavailable';
+    const more = isPartStored ? ' Some of the next lines may be stored, too.' : '';
+    cli.note(
+      job.io,
+      `Stopped after line ${report.line}. Animals added: ${countsOf(report)}.${more}`,
+    );
+    throw code === 'idempotency_key_reused' ? importedBefore(job) : error;
+  }
+}
+
+const importedBefore = ({ petFile }: Import): Error =>
+  new Error(`${petFile.name} was imported before, with another --map.`);
+
+/** Reads the file from its start to its end. Notes what is not read of it, the first time. */
+async function readOnce(
+  { io, handle, petFile, options, signal }: Import,
+  how: ImportOptions & { readonly report: ImportReport },
+): Promise<void> {
+  const content = handle?.createReadStream({ start: 0, autoClose: false }) ?? io.stdin;
+  const rows = readRows(addAbortSignal(signal, content), petFile);
+  const progress = (): string => `line ${how.report.line}`;
+  const isFirstTime = how.store === undefined || handle === undefined;
+  try {
+    await withProgress(io, progress, () => importPets(rows, { keepIds: options.keepIds, ...how }));
+  } catch (cause) {
+    signal.throwIfAborted();
+    if (isSystemError(cause)) throw new Error(`${petFile.name} cannot be read.`, { cause });
+    throw cause;
+  } finally {
+    if (isFirstTime) noteUnread(io, petFile, options);
+  }
+}
+
+/** @throws {UsageError} the store cannot do what the options ask for. */
+async function writerFor(
+  { options, petFile, signal }: Import,
+  { transfer }: Store,
+  container: Container,
+): Promise<PetWriter> {
+  const clock = await container.getAsync(TOKENS.clock);
+  const pets = await container.getAsync(TOKENS.petRepository);
+  if (options.keepIds) {
+    const survey = await transfer?.survey({ signal });
+    if (transfer && survey?.pets === 0) return keepPets(transfer);
+    throw new cli.UsageError(
+      '--keep-ids needs an empty store that can keep ids. Nothing was written.',
+    );
+  }
+  if (!options.once) return addPets(pets, { clock });
+  if (!pets.addOnce)
+    throw new cli.UsageError('--once needs a store that keeps claims. Nothing was written.');
+  // A copy: the file is read again.
+  const digest = petFile.hash.copy().digest('hex');
+  return addPets(pets, { source: `import:${digest.slice(0, 32)}`, clock });
+}
+
+const emptyReport = ({ options }: Import): ImportReport =>
+  options.update ? { added: 0, changed: 0, line: 0 } : { added: 0, line: 0 };
+
+const countsOf = ({ added, changed }: ImportReport): string =>
+  changed === undefined ? `${added}` : `${added}, changes: ${changed}`;
+
+const NEW_IDS =
+  'The ids of the file are not kept: an import adds animals and never changes one, also where the store has its id. --update changes animals by their ids; --keep-ids restores an export into an empty store.';
+
+function noteUnread(io: cli.HostProcess, { unread }: PetFile, options: Options): void {
+  const names = [...unread];
+  if (names.length > 0) cli.note(io, `Not read: ${names.join(', ')}.`);
+  const hasUnreadIds = names.some((name) => name.toLowerCase() === 'id');
+  if (hasUnreadIds && !options.keepIds && !options.update) cli.note(io, NEW_IDS);
+}
+
+const printCheck = (job: Import, report: ImportReport): Promise<void> =>
+  printResult(
+    job,
+    { from: job.file, ...report },
+    `Valid animals: ${countsOf(report)}. Nothing was stored.\n  from ${job.file}\n`,
+  );
+
+async function printResult(
+  { io, petFile, options }: Import,
+  result: object,
+  text: string,
+): Promise<void> {
+  const unread = [...petFile.unread];
+  const more = unread.length > 0 ? `  not read: ${unread.join(', ')}\n` : '';
+  await cli.print(io.stdout, cli.resultText(options.json, { ...result, unread }, text + more));
+}
 
 /** A FIFO is refused before it is opened: without a writer, that would never end. */
 async function openRegular(file: string): Promise<FileHandle> {

@@ -4,6 +4,14 @@ import { isAnimalStoreError, isError } from '../../domain/errors.js';
 export const isUnavailable = (error: unknown): error is Error =>
   isAnimalStoreError(error) && error.code === 'service_unavailable';
 
+/** Whether the operating system has refused something. */
+export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
+  isError(error) && 'syscall' in error;
+
+/** Whether only a person can mend it. */
+export const isLasting = (error: unknown): boolean =>
+  isError(error) && 'isLasting' in error && error.isLasting === true;
+
 /** The message of an error and what its causes add to it, in one line. */
 export function reasonOf(error: unknown): string {
   if (!isError(error)) return inOneLine(String(error));
