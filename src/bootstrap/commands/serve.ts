@@ -11,7 +11,9 @@ import {
 import { printKey } from './keys.js';
 import { configure } from '../service/container.js';
 import { isUnavailable } from '../service/errors.js';
+import type { Logger } from 'pino';
 import { createLogger } from '../service/logger.js';
+import type { AdminPort } from '../service/metrics.js';
 import { startLine } from '../service/node-version.js';
 import { isLoopback, misspelledSettings } from '../service/settings.js';
 import { startService, type Service } from '../service/start-service.js';
@@ -19,67 +21,97 @@ import { TOKENS, type Adapter } from '../service/wiring.js';
 
 /** Runs the service until SIGINT or SIGTERM. Resolves to the exit code: 0, or 1 if the stop cut something off. */
 export async function serve(io: HostProcess, adapters: readonly Adapter[] = []): Promise<number> {
-  let warn = (line: string): void => void io.stderr.write(startLine(io.env, 40, line));
+  let warn = (line: string): void => {
+    io.stderr.write(startLine(io.env, 40, line));
+  };
   const onWarning = (warning: Error): void => warn(`Node.js: ${String(warning)}`);
   io.removeAllListeners('warning').on('warning', onWarning); // Node.js's own prints text
   const logging: Adapter = ({ replaceFrom }) =>
-    replaceFrom(TOKENS.logger, [TOKENS.settings], (read) => createLogger(read, io.stderr));
+    replaceFrom(TOKENS.logger, [TOKENS.settings], (settings) => createLogger(settings, io.stderr));
   const container = await configure(io.env, [logging, ...adapters]);
   const logger = await container.getAsync(TOKENS.logger);
   if (!logger) throw new TypeError('An adapter has unbound the log of the service.');
   warn = (line) => logger.warn(line);
-  for (const line of misspelledSettings(io.env)) logger.warn(line);
-  const { adminPort, staticKeys } = container.get(TOKENS.settings);
-  return interruptible(io, async (signal) => {
-    const interrupted = (async () => {
-      await once(signal, 'abort');
-      logger.info(`stopping on ${(signal.reason as InterruptedError).signal}`);
-    })();
-    const openAdminPort =
-      adminPort === undefined
-        ? undefined
-        : (await import('../service/metrics.js')).measure(container, adminPort);
-    let admin: Awaited<ReturnType<NonNullable<typeof openAdminPort>>> | undefined;
+  misspelledSettings(io.env).forEach(warn);
+  return interruptible(io, (signal) => runUntil(signal, { io, container, logger }));
+}
+
+/** What a service runs with. */
+interface Running {
+  readonly io: HostProcess;
+  readonly container: Container;
+  readonly logger: Logger;
+}
+
+async function runUntil(signal: AbortSignal, running: Running): Promise<number> {
+  const { io, container, logger } = running;
+  const interrupted = logInterruption(signal, logger);
+  const openAdminPort = await measureForAdminPort(container);
+  let adminPort: AdminPort | undefined;
+  try {
+    const service = await Promise.race([startService(container), interrupted]);
+    // A store that never opens would keep the process. No client was served yet.
+    if (!service) return io.exit(0);
+    await warnOfWeaknesses(running);
     try {
-      const service = await Promise.race([startService(container), interrupted]);
-      // A store that never opens would keep the process. No client was served yet.
-      if (!service) return io.exit(0);
-      const { url, docsUrl: docs } = service;
-      const short = staticKeys.filter((key) => key.length < 16).length;
-      if (short > 0)
-        logger.warn(`static API keys of fewer than 16 characters can be guessed: ${short} set`);
-      if (!(await container.getAsync(TOKENS.petRepository)).addOnce)
-        logger.warn('the store keeps no idempotency keys: requests with one get 400');
-      const open = async () => {
-        admin = await openAdminPort?.();
-        await ensureKey(container, service, io, signal);
-      };
-      await open().catch(async (error: unknown) => {
-        if (signal.aborted) return;
-        // Not ready until the store is back; until then nobody gets in.
-        if (isUnavailable(error)) return logger.warn('the store is away: its API keys are unknown');
+      adminPort = await openAdminPort?.();
+      await ensureKey(running, service, signal);
+    } catch (error) {
+      if (!signal.aborted && !isUnavailable(error)) {
         await service.stop(0);
         throw error;
-      });
-      if (!signal.aborted) {
-        const { location: store } = await container.getAsync(TOKENS.store);
-        const ready = [`ready at ${url}`, `docs at ${docs}`, `animals in ${store}`];
-        if (admin) ready.push(`metrics at ${admin.url}`);
-        const readiness = await container.getAsync(TOKENS.readiness);
-        const at = { url, docs, metrics: admin?.url, store };
-        await readiness.check().then(
-          () => logger.info(at, ready.join(', ')),
-          () => logger.warn(at, `not yet ${ready.join(', ')}`),
-        );
       }
-      await interrupted;
-      const inTime = await service.stop();
-      logger.info(inTime ? 'stopped' : 'stopped; some requests were cut off');
-      return inTime ? 0 : 1;
-    } finally {
-      await admin?.stop();
+      // Not ready until the store is reachable; until then nobody gets in.
+      if (!signal.aborted) logger.warn('the store is unreachable: its API keys are unknown');
     }
-  });
+    if (!signal.aborted) await logReadiness(running, service, adminPort);
+    await interrupted;
+    const isInTime = await service.stop();
+    logger.info(isInTime ? 'stopped' : 'stopped; some requests were cut off');
+    return isInTime ? 0 : 1;
+  } finally {
+    await adminPort?.stop();
+  }
+}
+
+async function logInterruption(signal: AbortSignal, logger: Logger): Promise<undefined> {
+  await once(signal, 'abort');
+  logger.info(`stopping on ${(signal.reason as InterruptedError).signal}`);
+}
+
+/** Measures the service if `ADMIN_PORT` is set. Resolves to what opens that port. */
+async function measureForAdminPort(container: Container) {
+  const { adminPort } = container.get(TOKENS.settings);
+  if (adminPort === undefined) return undefined;
+  const { measure } = await import('../service/metrics.js');
+  return measure(container, adminPort);
+}
+
+async function warnOfWeaknesses({ container, logger }: Running): Promise<void> {
+  const { staticKeys } = container.get(TOKENS.settings);
+  const short = staticKeys.filter((key) => key.length < 16).length;
+  if (short > 0)
+    logger.warn(`static API keys of fewer than 16 characters can be guessed: ${short} set`);
+  const pets = await container.getAsync(TOKENS.petRepository);
+  if (!pets.addOnce) logger.warn('the store keeps no idempotency keys: requests with one get 400');
+}
+
+async function logReadiness(
+  { container, logger }: Running,
+  { url, docsUrl: docs }: Service,
+  adminPort: AdminPort | undefined,
+): Promise<void> {
+  const { location: store } = await container.getAsync(TOKENS.store);
+  const places = [`ready at ${url}`, `docs at ${docs}`, `animals in ${store}`];
+  if (adminPort) places.push(`metrics at ${adminPort.url}`);
+  const line = { url, docs, metrics: adminPort?.url, store };
+  const readiness = await container.getAsync(TOKENS.readiness);
+  try {
+    await readiness.check();
+    logger.info(line, places.join(', '));
+  } catch {
+    logger.warn(line, `not yet ${places.join(', ')}`);
+  }
 }
 
 /**
@@ -88,25 +120,37 @@ export async function serve(io: HostProcess, adapters: readonly Adapter[] = []):
  * output would get in.
  * @throws {UsageError} there is no key and none is issued; the message says what to do.
  */
-async function ensureKey(container: Container, at: Service, io: HostProcess, signal: AbortSignal) {
-  // An authenticator of others has credentials of its own.
-  if (!((await container.getAsync(TOKENS.authenticator)) instanceof ApiKeyAuthenticator)) return;
-  const { staticKeys, host, storeUrl } = container.get(TOKENS.settings);
+async function ensureKey(
+  { io, container, logger }: Running,
+  service: Service,
+  signal: AbortSignal,
+): Promise<void> {
+  if (await hasKey(container, signal)) return;
+  const { host, storeUrl } = container.get(TOKENS.settings);
   const managed = await container.getAsync(TOKENS.managedApiKeys);
-  if (staticKeys.length > 0 || (await managed?.list({ signal }))?.length) return;
-  const inJournal = isJournal(io) ? ', and a first one would stay in the journal' : '';
+  const inJournal = isJournal(io);
   if (managed === undefined || !isLoopback(host) || inJournal) {
+    const why = inJournal ? ', and a first one would stay in the journal' : '';
     const canIssue = managed !== undefined && storeUrl !== 'memory:';
     const issuing = canIssue
       ? 'issue one with the command keys issue and the same STORE_URL, or '
       : '';
-    throw new UsageError(`There is no API key${inJournal}: ${issuing}set API_KEYS.`);
+    throw new UsageError(`There is no API key${why}: ${issuing}set API_KEYS.`);
   }
   const issued = await managed.issueFirst('first start', { signal });
   if (issued === undefined) return; // another service has issued it
-  await printKey(io, firstKeyNotice(issued.key, at), issued.record.id, managed);
-  const logger = await container.getAsync(TOKENS.logger);
-  logger?.info({ event: 'api_key_issued', keyId: issued.record.id }, 'issued a first API key');
+  await printKey(io, firstKeyNotice(issued.key, service), issued.record.id, managed);
+  logger.info({ event: 'api_key_issued', keyId: issued.record.id }, 'issued a first API key');
+}
+
+async function hasKey(container: Container, signal: AbortSignal): Promise<boolean> {
+  // An authenticator of others has credentials of its own.
+  const authenticator = await container.getAsync(TOKENS.authenticator);
+  if (!(authenticator instanceof ApiKeyAuthenticator)) return true;
+  if (container.get(TOKENS.settings).staticKeys.length > 0) return true;
+  const managed = await container.getAsync(TOKENS.managedApiKeys);
+  const keys = await managed?.list({ signal });
+  return keys !== undefined && keys.length > 0;
 }
 
 /** Whether standard output goes to the journal of systemd, which names it by device and inode. */

@@ -25,11 +25,18 @@ const NOT_ALLOWED = new HttpError(
   { Allow: READS },
 );
 
+/** The open `ADMIN_PORT`. */
+export interface AdminPort {
+  /** The address of the metrics. */
+  readonly url: string;
+  stop(this: void): Promise<void>;
+}
+
 /**
  * Measures the service, which must not have started yet. Returns what opens `ADMIN_PORT` once it has: `/metrics` for
  * Prometheus, and the health checks of this process alone, without a key.
  */
-export function measure(container: Container, port: number) {
+export function measure(container: Container, port: number): () => Promise<AdminPort> {
   const registry = instrument(container);
   return async () => {
     const checkHealth = await container.getAsync(TOKENS.requestListener);

@@ -180,7 +180,7 @@ describe('serve', () => {
     expect(serving.io.messages.slice(0, -1)).to.deep.equal([
       'store: not prepared yet: connect ECONNREFUSED',
       'store: made an index',
-      'the store is away: its API keys are unknown',
+      'the store is unreachable: its API keys are unknown',
     ]);
     expect(serving.io.lines.map(({ level }) => level)).to.deep.equal([40, 30, 40, 40]);
     expect(serving.io.messages.at(-1)).to.match(/^not yet ready at http/);
