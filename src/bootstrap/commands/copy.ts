@@ -1,5 +1,9 @@
 import type { Command } from 'commander';
-import { copyCatalogue } from '../../application/copy-catalogue.js';
+import {
+  copyCatalogue,
+  type CopiedCatalogue,
+  type CopyOptions,
+} from '../../application/copy-catalogue.js';
 import type { OpenMode, Store } from '../../application/ports/store.js';
 import * as cli from './command-line.js';
 import { withProgress } from './with-store.js';
@@ -30,43 +34,49 @@ async function copy(
   { io, adapters }: cli.Commands,
   { from, to, json }: Options,
   signal: AbortSignal,
-) {
-  if ([from, to].includes('memory:'))
+): Promise<void> {
+  if (from === 'memory:' || to === 'memory:')
     throw new cli.UsageError(
       'A store in memory belongs to its service: it cannot be copied from or to.',
     );
   const { configure } = await import('../service/container.js');
   const container = await configure(io.env, adapters, ['ADAPTERS']);
   const factories = await container.getAllAsync(TOKENS.storeFactory);
-  const decorated = await container.getAsync(TOKENS.openOptions);
+  const openOptions = await container.getAsync(TOKENS.openOptions);
   const clock = await container.getAsync(TOKENS.clock);
   const opened: Store[] = [];
-  const open = async (option: string, url: string, mode: OpenMode): Promise<Store> => {
-    const onNotice = (line: string): void => cli.note(io, `${option}: ${line}`);
-    const opening = { onNotice, ...decorated, mode, factories, name: option };
-    opened.unshift(await openStore(url, opening));
-    return opened[0] as Store;
+  const open = async (name: string, url: string, mode: OpenMode): Promise<Store> => {
+    const onNotice = (line: string): void => cli.note(io, `${name}: ${line}`);
+    const store = await openStore(url, { onNotice, ...openOptions, mode, factories, name });
+    opened.unshift(store);
+    return store;
   };
   try {
     const source = await open('--from', from, 'read');
     const target = await open('--to', to, 'create');
-    if (source.location === target.location)
-      throw new cli.UsageError('--from and --to name the same store.');
-    let done = 0;
-    const progress = (): string => `${done} animals copied or compared`;
-    const onProgress = (animals: number): void => void (done = animals);
-    const copying = { source, target, clock, onProgress, signal };
-    const copied = await withProgress(io, progress, () => copyCatalogue(copying));
+    const copied = await copyStore(io, { source, target, clock, signal });
     const report = { from: source.location, to: target.location, ...copied };
-    const sentences = `\
-Copied animals: ${copied.pets}, live idempotency keys: ${copied.claims}, API keys: ${copied.apiKeys}
-  from ${report.from}
-  to   ${report.to}
-All were read again, and are equal. What was written to the source since is not in the target.
-New animals get ids greater than ${copied.lastId}.
-`;
-    await cli.print(io.stdout, cli.resultText(json, report, sentences));
+    await cli.print(io.stdout, cli.resultText(json, report, sentencesOf(report)));
   } finally {
     for (const store of opened) await store.close();
   }
 }
+
+async function copyStore(io: cli.HostProcess, options: CopyOptions): Promise<CopiedCatalogue> {
+  if (options.source.location === options.target.location)
+    throw new cli.UsageError('--from and --to name the same store.');
+  let done = 0;
+  const onProgress = (animals: number): void => {
+    done = animals;
+  };
+  const progress = (): string => `${done} animals copied or compared`;
+  return withProgress(io, progress, () => copyCatalogue({ ...options, onProgress }));
+}
+
+const sentencesOf = (copied: CopiedCatalogue & { from: string; to: string }): string => `\
+Copied animals: ${copied.pets}, live idempotency keys: ${copied.claims}, API keys: ${copied.apiKeys}
+  from ${copied.from}
+  to   ${copied.to}
+All were read again, and are equal. What was written to the source since is not in the target.
+New animals get ids greater than ${copied.lastId}.
+`;

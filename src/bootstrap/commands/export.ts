@@ -5,9 +5,9 @@ import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileErrorMessage, syncFolder } from '../../adapters/file-system.js';
 import { petPages } from '../../application/pet-pages.js';
-import { isError } from '../../domain/errors.js';
 import type { Pet } from '../../domain/pet.js';
 import { stringifyJson } from '../../exact-json.js';
+import { isSystemError } from '../service/errors.js';
 import * as cli from './command-line.js';
 import { COLUMNS, csvLine, formatOption, isCsv } from './pet-file.js';
 import { withProgress, withStore } from './with-store.js';
@@ -37,12 +37,10 @@ async function exportFile(
   { format, json }: Options,
   signal: AbortSignal,
 ): Promise<void> {
-  const { stdout, stderr } = commands.io;
-  const toOutput = file === '-';
+  const { io } = commands;
+  const isOutput = file === '-';
   const inCsv = isCsv(file, format);
-  const lineOf = (pet: Pet): string =>
-    inCsv ? csvLine(COLUMNS.map((field) => pet[field])) : `${stringifyJson(pet)}\n`;
-  if (!toOutput && (await lstat(file).catch(() => undefined)))
+  if (!isOutput && (await lstat(file).catch(() => undefined)))
     throw new cli.UsageError(`${file} exists: choose another name, or - for standard output.`);
   await withStore(commands, 'snapshot', async ({ location: from }, container) => {
     const pets = await container.getAsync(TOKENS.petRepository);
@@ -50,24 +48,33 @@ async function exportFile(
     async function* texts(): AsyncGenerator<string> {
       if (inCsv) yield csvLine(COLUMNS);
       for await (const page of petPages(pets, 1000, { signal })) {
-        yield page.map(lineOf).join('');
+        yield page.map(inCsv ? csvLineOf : jsonLineOf).join('');
         exported += page.length;
       }
     }
-    /** Resolves to whether all was written: the reader of standard output may go. */
-    const write = async (): Promise<boolean> => {
-      if (!toOutput) return writeFile(file, texts(), signal);
-      for await (const text of texts()) if (!(await cli.print(stdout, text))) return false;
-      return true;
-    };
-    if (!(await withProgress(commands.io, () => `${exported} animals`, write))) return;
-    const text = `Exported animals: ${exported}\n  from ${from}\n  to   ${file}\n`;
-    // Standard output holds the animals.
-    await cli.print(
-      toOutput ? stderr : stdout,
-      cli.resultText(json, { from, to: file, exported }, text),
+    const isWritten = await withProgress(
+      io,
+      () => `${exported} animals`,
+      () => (isOutput ? printAll(io, texts()) : writeFile(file, texts(), signal)),
     );
+    if (!isWritten) return;
+    const sentences = `Exported animals: ${exported}\n  from ${from}\n  to   ${file}\n`;
+    const result = cli.resultText(json, { from, to: file, exported }, sentences);
+    // Standard output holds the animals.
+    await cli.print(isOutput ? io.stderr : io.stdout, result);
   });
+}
+
+const csvLineOf = (pet: Pet): string => csvLine(COLUMNS.map((field) => pet[field]));
+const jsonLineOf = (pet: Pet): string => `${stringifyJson(pet)}\n`;
+
+/** Resolves to `false` if the reader of standard output stopped reading before the end. */
+async function printAll(
+  { stdout }: cli.HostProcess,
+  texts: AsyncIterable<string>,
+): Promise<boolean> {
+  for await (const text of texts) if (!(await cli.print(stdout, text))) return false;
+  return true;
 }
 
 /** The file has its name only when it is complete and on the disk, and never replaces another. */
@@ -92,7 +99,7 @@ async function writeFile(
     return true;
   } catch (cause) {
     signal.throwIfAborted();
-    if (!isError(cause) || !('syscall' in cause)) throw cause;
+    if (!isSystemError(cause)) throw cause;
     throw new Error(`${file} cannot be written. ${fileErrorMessage(cause)}`, { cause });
   }
 }

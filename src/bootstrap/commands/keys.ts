@@ -28,10 +28,10 @@ interface Options {
 
 const DAYS = 36_500; // a hundred years
 const RULE = `must be one or more of ${SCOPES.join(', ')}`;
-const scopes = (text: string): readonly string[] => {
+function readScopes(text: string): readonly string[] {
   const given = listOf(RULE, isScope)(text);
   return given.length > 0 ? given : refuse(RULE);
-};
+}
 
 export function addKeyCommands(program: Command, commands: Commands): void {
   const { io } = commands;
@@ -45,7 +45,11 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     example,
   )
     .requiredOption('--name <name>', 'name of the key in lists: 1 to 100 characters')
-    .option('--scope <scopes>', `what the key may do: ${SCOPES.join(',')} (default: all)`, scopes)
+    .option(
+      '--scope <scopes>',
+      `what the key may do: ${SCOPES.join(',')} (default: all)`,
+      readScopes,
+    )
     .option(
       '--expires <duration>',
       'lifetime, such as 12h or 90d (default: unlimited)',
@@ -77,10 +81,8 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .action(({ json }: Options) =>
       withKeys(commands, 'read', async (managed) => {
         const all = await managed.list();
-        await print(
-          io.stdout,
-          resultText(json, all, [HEADINGS, ...all.map(lineOf)].join('\n') + '\n'),
-        );
+        const lines = [HEADINGS, ...all.map(lineOf)].map((line) => `${line}\n`);
+        await print(io.stdout, resultText(json, all, lines.join('')));
       }),
     );
 

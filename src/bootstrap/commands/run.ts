@@ -6,7 +6,7 @@ import { addCopyCommand } from './copy.js';
 import { addExportCommand } from './export.js';
 import { addImportCommand } from './import.js';
 import { addKeyCommands } from './keys.js';
-import { reasonOf } from '../service/errors.js';
+import { isLasting, isSystemError, reasonOf } from '../service/errors.js';
 import { VERSION, startLine } from '../service/node-version.js';
 import { list, refuse } from '../service/setting-values.js';
 import { SETTINGS, SettingsError, readSettings, settingMeant } from '../service/settings.js';
@@ -27,47 +27,26 @@ export async function run(
   let written: Promise<unknown> = Promise.resolve();
   // Only serve has a log.
   const environment = args[0] === 'serve' ? io.env : {};
-  const fail = (text: string): void =>
-    void io.stderr.write(startLine(environment, 60, text.trimEnd()));
+  const writeError = (text: string): void => {
+    io.stderr.write(startLine(environment, 60, text.trimEnd()));
+  };
   const program = new Command('animal-store')
     .description('Runs and manages an animal store.')
     .version(VERSION)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => void (written = cli.print(io.stdout, text)),
-      writeErr: fail,
+      writeOut(text) {
+        written = cli.print(io.stdout, text);
+      },
+      writeErr: writeError,
       outputError: (text, write) =>
         write(`${cli.withoutArguments(text)}${settingFor(text)}To see what it takes, add --help.`),
     });
-  const serving = 'Runs the service until Ctrl-C or SIGTERM. Environment variables configure it.';
-  const example = 'LOG_LEVEL=warn animal-store serve --port 8080 --store sqlite:animals.db';
-  // An empty value would count as not set.
-  const chosen = (name: string) => (text: string) => {
-    io.env[name] = text || refuse('must not be empty');
-  };
-  cli
-    .addCommand(program, 'serve', serving, example)
-    .option('--host <address>', 'in place of HOST', chosen('HOST'))
-    .option('--port <number>', 'in place of PORT', chosen('PORT'))
-    .option('--store <url>', 'in place of STORE_URL', chosen('STORE_URL'))
-    .addHelpText('after', ({ command }) => `\nEnvironment variables:\n${settingsHelp(command)}`)
-    .action(async () => {
-      const { serve } = await import('./serve.js');
-      exitCode = await serve(io, adapters);
-    });
+  addServeCommand(program, commands, (code) => {
+    exitCode = code;
+  });
   addKeyCommands(program, commands);
-  const printing = 'PUBLIC_URL=https://animals.example.org/v1 animal-store openapi';
-  cli
-    .addCommand(
-      program,
-      'openapi',
-      'Prints the OpenAPI document for the settings of serve.',
-      printing,
-    )
-    .action(async () => {
-      const { loadOpenApiDocument } = await import('../../adapters/http/docs-routes.js');
-      await cli.print(io.stdout, await loadOpenApiDocument(readSettings(io.env, OF_DOCUMENT)));
-    });
+  addOpenApiCommand(program, commands);
   addImportCommand(program, commands);
   addExportCommand(program, commands);
   addBackupCommands(program, commands);
@@ -75,20 +54,59 @@ export async function run(
   cli.refuseRepeated(program);
   try {
     cli.refuseRemoved(args);
-    try {
-      await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
-    } catch (error) {
-      if (!(error instanceof CommanderError)) throw error;
-      if (error.exitCode !== 0) return 2; // it was printed already
-    }
+    if (!(await isParsed(program, args))) return 2;
     await written;
     return exitCode;
   } catch (error) {
-    fail(description(error));
+    writeError(description(error));
     if (error instanceof cli.InterruptedError) return error.exitCode;
     const wrong = [SettingsError, cli.UsageError, InvalidParameterError];
-    return Object(error).isLasting || wrong.some((kind) => error instanceof kind) ? 2 : 1;
+    return isLasting(error) || wrong.some((kind) => error instanceof kind) ? 2 : 1;
   }
+}
+
+/** Runs the command. Resolves to `false` if the command line is wrong, which was printed already. */
+async function isParsed(program: Command, args: readonly string[]): Promise<boolean> {
+  try {
+    await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
+    return true;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0;
+    throw error;
+  }
+}
+
+function addServeCommand(
+  program: Command,
+  { io, adapters }: cli.Commands,
+  onExit: (code: number) => void,
+): void {
+  const summary = 'Runs the service until Ctrl-C or SIGTERM. Environment variables configure it.';
+  const example = 'LOG_LEVEL=warn animal-store serve --port 8080 --store sqlite:animals.db';
+  // An empty value would count as not set.
+  const setTo = (name: string) => (text: string) => {
+    io.env[name] = text || refuse('must not be empty');
+  };
+  cli
+    .addCommand(program, 'serve', summary, example)
+    .option('--host <address>', 'in place of HOST', setTo('HOST'))
+    .option('--port <number>', 'in place of PORT', setTo('PORT'))
+    .option('--store <url>', 'in place of STORE_URL', setTo('STORE_URL'))
+    .addHelpText('after', ({ command }) => `\nEnvironment variables:\n${settingsHelp(command)}`)
+    .action(async () => {
+      const { serve } = await import('./serve.js');
+      onExit(await serve(io, adapters));
+    });
+}
+
+function addOpenApiCommand(program: Command, { io }: cli.Commands): void {
+  const summary = 'Prints the OpenAPI document for the settings of serve.';
+  const example = 'PUBLIC_URL=https://animals.example.org/v1 animal-store openapi';
+  cli.addCommand(program, 'openapi', summary, example).action(async () => {
+    const { loadOpenApiDocument } = await import('../../adapters/http/docs-routes.js');
+    const settings = readSettings(io.env, OF_DOCUMENT);
+    await cli.print(io.stdout, await loadOpenApiDocument(settings));
+  });
 }
 
 /** For the message of commander about an unknown option: the setting that was meant. */
@@ -118,13 +136,9 @@ function description(error: unknown): string {
   if (error instanceof InvalidParameterError)
     return error.faults.map(({ field, message }) => `--${field} ${message}.`).join('\n');
   if (error instanceof SettingsError) return ['Invalid settings:', ...error.faults].join('\n  ');
-  const isProgramFault = [TypeError, RangeError, ReferenceError].some(
-    (kind) => error instanceof kind,
-  );
-  if (isProgramFault) return error.stack ?? error.message;
-  const isAddress =
-    'syscall' in error && ['listen', 'bind', 'getaddrinfo'].includes(String(error.syscall));
-  return isAddress
-    ? `${error.message}. Set HOST and PORT, or ADMIN_PORT, to a free address.`
-    : reasonOf(error);
+  const programFaults = [TypeError, RangeError, ReferenceError];
+  if (programFaults.some((kind) => error instanceof kind)) return error.stack ?? error.message;
+  if (isSystemError(error) && ['listen', 'bind', 'getaddrinfo'].includes(error.syscall ?? ''))
+    return `${error.message}. Set HOST and PORT, or ADMIN_PORT, to a free address.`;
+  return reasonOf(error);
 }
