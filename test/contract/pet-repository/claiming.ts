@@ -4,7 +4,7 @@ import { isAnimalStoreError } from '../../../src/domain/errors.js';
 import type { Pet } from '../../../src/domain/pet.js';
 import assert from 'node:assert/strict';
 import type { Clauses } from '../contract.js';
-import { checkOnce, rejectsWithCode } from '../rejection.js';
+import { checkOnce, outcomesOf, rejectsWithCode } from '../rejection.js';
 import {
   DISTINCT_PAIRS,
   FULL_PET,
@@ -60,71 +60,65 @@ export const CLAIMING = {
       const reused = addOnce(pets, samplePet({ name: 'Rex' }), claimed({ fingerprint: other }));
       await rejectsWithCode(reused, 'idempotency_key_reused');
     }
+
     assert.deepEqual(await listAll(pets), [pet]);
-    assert.deepEqual(await addOnce(pets, samplePet(), claimed({ fingerprint })), {
-      pet,
-      replayed: true,
-    });
+    const replay = await addOnce(pets, samplePet(), claimed({ fingerprint }));
+    assert.deepEqual(replay, { pet, replayed: true });
   },
   async 'separates scopes and keys that are equal when joined, folded, trimmed, cut or normalised'({
     pets,
   }) {
     for (const [scope, key] of DISTINCT_PAIRS) {
       const { replayed } = await addOnce(pets, samplePet(), claimed({ scope, key }));
-      assert.equal(
-        replayed,
-        false,
-        `${JSON.stringify([scope, key])} was mistaken for another claim`,
-      );
+      assert.ok(!replayed, `${JSON.stringify([scope, key])} was mistaken for another claim`);
     }
-    assert.equal((await listAll(pets)).length, DISTINCT_PAIRS.length);
+
+    assert.equal((await listAll(pets)).length, DISTINCT_PAIRS.length, 'animals for as many claims');
     for (const [scope, key] of DISTINCT_PAIRS) {
       const { replayed } = await addOnce(pets, samplePet(), claimed({ scope, key }));
-      assert.equal(replayed, true, `${JSON.stringify([scope, key])} was forgotten`);
+      assert.ok(replayed, `${JSON.stringify([scope, key])} was forgotten`);
     }
   },
   async 'stores one animal for twenty simultaneous equal claims, and reports it as new at most once'(
     subject,
   ) {
     const handles = await twoHandles(subject);
+
     const adding = times(10, () =>
       handles.map(({ pets }) => addOnce(pets, samplePet(), claimed())),
     );
+
     const pet = await checkOnce(adding.flat(), () => listAll(subject.pets));
     assert.deepEqual(await addOnce(subject.pets, samplePet(), claimed()), { pet, replayed: true });
   },
   async 'stores one animal for twenty simultaneous claims of one key with different fingerprints'({
     pets,
   }) {
-    const results = await Promise.allSettled(
-      times(20, (number) =>
-        addOnce(
-          pets,
-          samplePet({ name: `Pet ${number}` }),
-          claimed({ fingerprint: `fingerprint ${number}` }),
-        ),
-      ),
-    );
-    const created = results.flatMap((result) =>
-      result.status === 'fulfilled' ? [result.value] : [],
-    );
-    assert.equal(created.length, 1);
-    assert.deepEqual(
-      created,
-      (await listAll(pets)).map((pet) => ({ pet, replayed: false })),
-    );
-    for (const result of results) {
-      if (result.status === 'fulfilled') continue;
-      assert.ok(isAnimalStoreError(result.reason), String(result.reason));
-      assert.match(result.reason.code, /^idempotency_(?:conflict|key_reused)$/);
+    const adding = times(20, (number) => {
+      const name = `Pet ${number}`;
+      return addOnce(pets, samplePet({ name }), claimed({ fingerprint: name }));
+    });
+    const { values, errors } = await outcomesOf(adding);
+
+    assert.equal(values.length, 1, `${values.length} of twenty calls succeeded`);
+    const stored = await listAll(pets);
+    const expected = stored.map((pet) => ({ pet, replayed: false }));
+    assert.deepEqual(values, expected, 'what the call resolved to');
+    for (const error of errors) {
+      assert.ok(isAnimalStoreError(error), String(error));
+      assert.match(error.code, /^idempotency_(?:conflict|key_reused)$/);
     }
   },
   async 'honours a claim until one millisecond before its keepUntil, which a replay does not prolong'({
     pets,
   }) {
     const { pet } = await addOnce(pets, samplePet(), claimed());
-    assert.deepEqual(await addOnce(pets, samplePet(), claimedAt(DAY - 1)), { pet, replayed: true });
-    assert.equal((await addOnce(pets, samplePet(), claimedAt(DAY))).replayed, false);
+
+    const before = await addOnce(pets, samplePet(), claimedAt(DAY - 1));
+    const at = await addOnce(pets, samplePet(), claimedAt(DAY));
+
+    assert.deepEqual(before, { pet, replayed: true }, 'a millisecond before its end');
+    assert.ok(!at.replayed, 'it was replayed at its end');
   },
   async 'forgets a claim at its keepUntil: a call with the same or another fingerprint creates'({
     pets,
@@ -132,10 +126,13 @@ export const CLAIMING = {
     for (const fingerprint of ['a fingerprint', 'another fingerprint']) {
       const first = await addOnce(pets, samplePet(), claimed({ key: fingerprint }));
       const later = claimedAt(DAY, { key: fingerprint, fingerprint });
+
       const second = await addOnce(pets, samplePet(), later);
-      assert.equal(second.replayed, false);
+
+      assert.ok(!second.replayed, 'it was replayed at its keepUntil');
       assert.deepEqual((await listAll(pets)).slice(-2), [first.pet, second.pet]);
-      assert.equal((await addOnce(pets, samplePet(), later)).replayed, true);
+      const third = await addOnce(pets, samplePet(), later);
+      assert.deepEqual(third, { pet: second.pet, replayed: true });
     }
   },
   async 'stores one animal for twenty simultaneous claims of a key that has expired'(subject) {
@@ -160,11 +157,12 @@ export const CLAIMING = {
   async 'keeps a claim that was made again until the later keepUntil'({ pets }) {
     await addOnce(pets, samplePet(), claimed());
     const { pet } = await addOnce(pets, samplePet(), claimedAt(DAY));
-    assert.deepEqual(await addOnce(pets, samplePet(), claimedAt(2 * DAY - 1)), {
-      pet,
-      replayed: true,
-    });
-    assert.equal((await addOnce(pets, samplePet(), claimedAt(2 * DAY))).replayed, false);
+
+    const before = await addOnce(pets, samplePet(), claimedAt(2 * DAY - 1));
+    const at = await addOnce(pets, samplePet(), claimedAt(2 * DAY));
+
+    assert.deepEqual(before, { pet, replayed: true }, 'a millisecond before its end');
+    assert.ok(!at.replayed, 'it was replayed at its end');
   },
   async 'lets each of many claims expire at its own time, whatever the order in which they were made'({
     pets,
@@ -174,12 +172,10 @@ export const CLAIMING = {
       24,
       (number) => (number % 2 === 1 ? (number + 1) / 2 : 25 - number / 2) * HOUR,
     );
-    const addAt = (at: number, index: number, lifetime: number) =>
-      addOnce(
-        pets,
-        samplePet(),
-        claimedAt(at, { key: `key ${index}`, keepUntil: instant(at + lifetime) }),
-      );
+    const addAt = (at: number, index: number, lifetime: number) => {
+      const keepUntil = instant(at + lifetime);
+      return addOnce(pets, samplePet(), claimedAt(at, { key: `key ${index}`, keepUntil }));
+    };
     for (const [index, lifetime] of lifetimes.entries()) await addAt(0, index, lifetime);
 
     const noon = 12 * HOUR;
@@ -194,20 +190,21 @@ export const CLAIMING = {
     // Each expires a millisecond after the one before: a store that removes a few at a time, in any order, is late
     // for the first, the last or the one in the middle.
     const keys = times(128, (number) => `key ${number}`);
-    await Promise.all(
-      keys.map((key, index) =>
-        addOnce(pets, samplePet(), claimed({ key, keepUntil: instant(HOUR + index) })),
-      ),
-    );
+    const adding = keys.map((key, index) => {
+      const keepUntil = instant(HOUR + index);
+      return addOnce(pets, samplePet(), claimed({ key, keepUntil }));
+    });
+    await Promise.all(adding);
     const again = new Map<string, Pet>();
     for (const key of ['key 1', 'key 64', 'key 128']) {
       const { pet, replayed } = await addOnce(pets, samplePet(), claimedAt(2 * HOUR, { key }));
-      assert.equal(replayed, false, `${key} has expired`);
+      assert.ok(!replayed, `${key} was replayed though it has expired`);
       again.set(key, pet);
     }
     // Each of these may remove a few.
     for (const key of keys)
       await addOnce(pets, samplePet(), claimedAt(3 * HOUR, { key: `later ${key}` }));
+
     for (const [key, pet] of again) {
       const replay = await addOnce(pets, samplePet(), claimedAt(4 * HOUR, { key }));
       assert.deepEqual(replay, { pet, replayed: true }, `${key} was made again, and was forgotten`);
@@ -220,8 +217,10 @@ export const CLAIMING = {
     const { signal } = controller;
     const add = (number: number, call: CallOptions) =>
       addOnce(pets, samplePet({ name: `Pet ${number}` }), claimed({ key: `key ${number}` }), call);
+
     const adding = times(20, (number) => add(number, number % 2 === 0 ? { signal } : {}));
     controller.abort(new Error('given up'));
+
     for (const [index, result] of (await Promise.allSettled(adding)).entries()) {
       const again = await add(index + 1, { signal: new AbortController().signal });
       if (result.status === 'fulfilled') {
@@ -232,6 +231,6 @@ export const CLAIMING = {
       assert.equal(result.reason, signal.reason);
       assert.equal(again.pet.name, `Pet ${index + 1}`);
     }
-    assert.equal((await listAll(pets)).length, 20);
+    assert.equal((await listAll(pets)).length, 20, 'animals for twenty claims');
   },
 } satisfies Clauses<StoreRun>;
