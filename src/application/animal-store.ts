@@ -10,7 +10,7 @@ import type { PetStatus } from '../domain/pet-status.js';
  * Pets hold bigints, which `JSON.stringify` refuses: use `stringifyJson` of this package.
  */
 export interface AnimalStore {
-  /** `false` if `createPet` refuses idempotency keys, because the store keeps none. Default: it takes them. */
+  /** Whether `createPet` takes idempotency keys. `false` if the store keeps none. Default: `true`. */
   readonly keepsIdempotencyKeys?: boolean | undefined;
 
   /**
@@ -19,7 +19,7 @@ export interface AnimalStore {
    * @throws {InvalidParameterError} `limit` is not an integer from 1 to 100, `status` is unknown, or `after` is not an
    * int64.
    */
-  listPets(query?: PetQuery, call?: CallOptions): Promise<PetPage>;
+  listPets(query?: PetQuery, options?: CallOptions): Promise<PetPage>;
 
   /**
    * Adds an animal under an id that the store assigns. With an idempotency key the animal is added at most once:
@@ -29,14 +29,14 @@ export interface AnimalStore {
    * @throws {IdempotencyKeyReusedError} the key was used for another animal. Nothing was stored.
    * @throws {IdempotencyConflictError} an earlier call with the key is still in progress.
    */
-  createPet(pet: NewPet, call?: CreateOptions): Promise<CreatedPet>;
+  createPet(pet: NewPet, options?: CreateOptions): Promise<CreatedPet>;
 
   /**
    * Returns the animal with this id.
    * @throws {InvalidParameterError} the id is a number that is not a safe integer.
    * @throws {PetNotFoundError} no animal has this id, or it is not an int64.
    */
-  getPet(id: bigint | number, call?: CallOptions): Promise<Pet>;
+  getPet(id: bigint | number, options?: CallOptions): Promise<Pet>;
 }
 
 /**
@@ -53,30 +53,28 @@ export interface ExperimentalAnimalStore extends AnimalStore {
    * @throws {StatusConflictError} the animal does not have the status `from`. Nothing was changed.
    * @throws {PreconditionFailedError} the animal is not the same as `from`. Nothing was changed.
    */
-  changePet(id: bigint | number, change: Partial<NewPet>, call?: ChangeOptions): Promise<Pet>;
+  changePet(id: bigint | number, change: Partial<NewPet>, options?: ChangeOptions): Promise<Pet>;
 
   /**
-   * Removes an animal. The store never assigns its id again: only an import that keeps ids brings one back. Until then a
+   * Removes an animal. The store never assigns its id again; only an import that keeps ids brings one back. Until then a
    * retry of its create still resolves to the animal as it was created.
    * @throws {InvalidParameterError} `from` is unknown, or the id is a number that is not a safe integer.
    * @throws {PetNotFoundError} no animal has this id (any more), or it is not an int64.
    * @throws {StatusConflictError} the animal does not have the status `from`. It was not removed.
    * @throws {PreconditionFailedError} the animal is not the same as `from`. It was not removed.
    */
-  removePet(id: bigint | number, call?: ChangeOptions): Promise<void>;
+  removePet(id: bigint | number, options?: ChangeOptions): Promise<void>;
 }
 
 /** Options of every call. */
 export interface CallOptions {
-  /**
-   * An abort rejects the call with `signal.reason`. A write in progress may still take effect, a queued one never does.
-   */
+  /** An abort rejects the call with `signal.reason`. A write in progress may still take effect, a waiting one never does. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Options of `changePet` and `removePet`. */
 export interface ChangeOptions extends CallOptions {
-  /** Only if the animal has this status now, or is in every field as it was read. Default: whatever it is. */
+  /** Makes the change only if the animal has this status now, or is the same in every field. Default: always. */
   readonly from?: PetStatus | Pet | undefined;
 }
 

@@ -8,19 +8,19 @@ import type { CallOptions } from '../animal-store.js';
  */
 export interface ApiKeyRepository {
   /** Stores a new key. Resolves to `false`, and changes nothing, when its id is taken. */
-  add(apiKey: ApiKeyRecord, call?: CallOptions): Promise<boolean>;
+  add(apiKey: ApiKeyRecord, options?: CallOptions): Promise<boolean>;
 
   /** Resolves to `undefined`, never rejects, when no key has this id. */
-  findById(id: string, call?: CallOptions): Promise<ApiKeyRecord | undefined>;
+  findById(id: string, options?: CallOptions): Promise<ApiKeyRecord | undefined>;
 
   /** Returns all keys in ascending order of `createdAt`, then of `id` by code unit. */
-  list(call?: CallOptions): Promise<readonly ApiKeyRecord[]>;
+  list(options?: CallOptions): Promise<readonly ApiKeyRecord[]>;
 
   /**
-   * Ends a key at a time, which may be in the future or before 1970. Of several calls the earliest time counts, so a retry
-   * is safe. Resolves to the key as it is now, or to `undefined` when no key has this id.
+   * Revokes a key from the time `at` on, which may be in the future or before 1970. Of several calls the earliest time
+   * counts, so a retry is safe. Resolves to the key as it is now, or to `undefined` when no key has this id.
    */
-  revoke(id: string, at: number, call?: CallOptions): Promise<ApiKeyRecord | undefined>;
+  revoke(id: string, at: number, options?: CallOptions): Promise<ApiKeyRecord | undefined>;
 }
 
 /**

@@ -3,7 +3,10 @@ import type { CallOptions } from '../animal-store.js';
 /** Every scope, in the order in which they are listed. */
 export const SCOPES = Object.freeze(['pets:read', 'pets:write', 'pets:delete'] as const);
 
-/** What a key may allow: `pets:read` to list and get animals, `pets:write` to add and change them, `pets:delete` to remove them. */
+/**
+ * What a key may allow: `pets:read` to list and get animals, `pets:write` to add and change them, `pets:delete` to
+ * remove them.
+ */
 export type Scope = (typeof SCOPES)[number];
 
 /** Whether `value` is a scope. Case matters. */
@@ -16,7 +19,7 @@ export interface Authenticator {
    * never stored, logged or quoted in an error.
    * @throws {UnavailableError} the credential cannot be checked now: the caller must refuse the request.
    */
-  authenticate(credential: string, call?: CallOptions): Promise<Authentication>;
+  authenticate(credential: string, options?: CallOptions): Promise<Authentication>;
 }
 
 /**

@@ -1,4 +1,7 @@
-/** Driven port: the current time. Everything that expires uses it, so that tests can stand on the edges. */
+/**
+ * Driven port: the current time. Everything that expires uses it, so that tests can set the time to exactly before or
+ * after an expiry.
+ */
 export interface Clock {
   /** Exact to the millisecond. May go back, as the machine's clock may. */
   now(): Date;
@@ -9,7 +12,7 @@ export const systemClock: Clock = { now: () => new Date() };
 
 /**
  * The time of a clock, in milliseconds since 1970.
- * @throws {TypeError} it is an invalid date, which is neither before nor after any other: nothing would expire.
+ * @throws {TypeError} the clock returned an invalid date. No comparison with one is true, so nothing would expire.
  */
 export function timeOf(clock: Clock): number {
   const now = clock.now().getTime();

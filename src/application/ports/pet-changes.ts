@@ -21,7 +21,7 @@ export interface PetChanges {
     id: bigint,
     change: PetChange,
     condition: PetCondition,
-    call?: CallOptions,
+    options?: CallOptions,
   ): Promise<Pet | undefined>;
 
   /**
@@ -30,7 +30,7 @@ export interface PetChanges {
    * resolves to the animal as it was created, and does not store it again.
    * @throws the error of `unmetCondition`. Nothing is removed.
    */
-  remove(id: bigint, condition: PetCondition, call?: CallOptions): Promise<boolean>;
+  remove(id: bigint, condition: PetCondition, options?: CallOptions): Promise<boolean>;
 }
 
 /** What an animal must be for a change: in one of these statuses, or in every field as it was read. Frozen. */

@@ -2,7 +2,7 @@ import { NEW_PET_FIELDS, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 import type { CallOptions, CreatedPet } from '../animal-store.js';
 
-/** How many adds `import` has in progress at once, at most. Every store takes as many at once. */
+/** The largest number of adds that `import` starts at once. Every store must take as many. */
 export const ADDS_AT_ONCE = 64;
 
 /**
@@ -11,17 +11,18 @@ export const ADDS_AT_ONCE = 64;
  * For all operations:
  * - Arguments never change after the call, so a store may keep them. Animals in results are frozen.
  * - Calls may overlap, in one process and, if the store can be shared, in several. `import` starts 64 adds at once.
- * - They reject with `UnavailableError` when the store cannot be reached, cannot write or is closed. Its `cause` is the
- *   technology's own error, which never gets out itself.
- * - An aborted `signal` rejects with its reason (see `CallOptions`). A call that is over leaves no listener on it.
+ * - They reject with `UnavailableError` when the store is unreachable, cannot write or is closed. Its `cause` is the
+ *   technology's own error, which is never thrown itself.
+ * - An aborted `signal` rejects with its reason (see `CallOptions`). When a call has settled, it must have removed every
+ *   listener that it added to the signal.
  */
 export interface PetRepository {
   /**
-   * Stores the animal under a new id: positive, never assigned before (even to an animal that is gone), and greater than
+   * Stores the animal under a new id: positive, never assigned before (even to a removed animal), and greater than
    * every id that this repository returned before. Two repositories on one store may assign from separate ranges.
    * Durable stores resolve after the commit is on disk (or acknowledged by a majority). Every later read sees the animal.
    */
-  add(pet: UnsavedPet, call?: CallOptions): Promise<Pet>;
+  add(pet: UnsavedPet, options?: CallOptions): Promise<Pet>;
 
   /**
    * As `add`, but stores the animal at most once for the `scope` and `key` of the claim, even by simultaneous calls and
@@ -34,14 +35,14 @@ export interface PetRepository {
    * @throws {IdempotencyConflictError} another call with the claim is still in progress. Nothing is stored.
    */
   readonly addOnce?:
-    | ((pet: UnsavedPet, claim: Claim, now: number, call?: CallOptions) => Promise<CreatedPet>)
+    | ((pet: UnsavedPet, claim: Claim, now: number, options?: CallOptions) => Promise<CreatedPet>)
     | undefined;
 
   /** Resolves to `undefined`, never rejects, when no animal has this id, which is an int64. */
-  findById(id: bigint, call?: CallOptions): Promise<Pet | undefined>;
+  findById(id: bigint, options?: CallOptions): Promise<Pet | undefined>;
 
   /** Returns the first `limit` animals with an id greater than `after`, in ascending order of id. */
-  list(range: PetRange, call?: CallOptions): Promise<readonly Pet[]>;
+  list(range: PetRange, options?: CallOptions): Promise<readonly Pet[]>;
 }
 
 /** What a store keeps of an idempotency key. Its texts hold neither U+0000 nor lone surrogates. */
@@ -61,8 +62,8 @@ export const claimId = ({ scope, key }: Pick<Claim, 'scope' | 'key'>): string =>
   JSON.stringify([scope, key]);
 
 /**
- * What the fingerprint is made of: equal for equal animals, whatever their JSON looked like. Optional fields at the end
- * that an animal lacks leave no trace, so that a retry of a create from before such a field still matches.
+ * What the fingerprint of a claim is made of: equal for equal animals. It depends on the order of the fields. Optional
+ * fields at the end that an animal lacks leave no trace, so that a retry of a create from before such a field matches.
  */
 export function fingerprintText(pet: UnsavedPet): string {
   const last = NEW_PET_FIELDS.findLastIndex((field) => pet[field] !== undefined);
@@ -79,5 +80,5 @@ export interface PetRange {
   readonly status?: PetStatus | undefined;
 }
 
-/** What is left of a range whose every part was read. A store that drops a part without a word does not compile. */
+/** What remains of a range once a store has read every part. If a part is added, stores that ignore it do not compile. */
 export type NothingElse = Readonly<Record<string, never>>;

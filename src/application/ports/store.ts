@@ -20,7 +20,7 @@ export interface Store {
   /** The normalised address of the store, safe to log. */
   readonly location: string;
   /** Resolves if the store can serve now, else rejects with `UnavailableError`. Cheap: called every second. */
-  check(call?: CallOptions): Promise<void>;
+  check(options?: CallOptions): Promise<void>;
   /**
    * Closes the store within five seconds. Calls in progress finish or reject; later calls of every port reject with
    * `UnavailableError`. Safe to call twice.
@@ -50,8 +50,8 @@ export interface StoreFactory {
    */
   check?(url: string): Promise<string | undefined>;
   /**
-   * Opens the store at a URL. It does not fail for what can recover by itself, such as a database that is away: the
-   * store then opens, and its calls reject with `UnavailableError`.
+   * Opens the store at a URL. If the database is only unreachable for now, this still succeeds. The calls reject with
+   * `UnavailableError` until it is reachable.
    * @throws {Error} the store can never be used; the message says why in one line, without secrets. With
    * `isLasting: true` only a person can mend it: commands then end with 2, not 1.
    */
@@ -59,7 +59,7 @@ export interface StoreFactory {
 }
 
 /**
- * What may become of a store that is opened: `create` makes or upgrades one, `existing` fails where none exists, `read`
+ * What opening may do to a store: `create` makes or upgrades one, `existing` fails where none exists, `read`
  * also leaves the store as it is. `snapshot` is `read` where all reads show one moment, while others write, if the store
  * can: SQLite does; MongoDB shows each animal as it is when it is read.
  */
@@ -83,11 +83,11 @@ export const notices =
     try {
       onNotice?.(line, level);
     } catch {
-      // A listener must not end what it only hears of.
+      // A listener that throws must not end what it is told of.
     }
   };
 
-/** Whether a store that was opened in this mode must not be changed. */
+/** Whether a store in this mode refuses writes. */
 export const isReading = (mode: OpenMode): boolean => mode === 'read' || mode === 'snapshot';
 
 /** @throws {UnavailableError} the store was opened to read, so `doing` must not begin. */
