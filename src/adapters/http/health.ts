@@ -4,15 +4,18 @@ import { JSON_TYPE, REVALIDATED, type HttpResponse } from './http-message.js';
 import { withTimeLimit } from './request-timer.js';
 import { openRoute, type Route } from './routes.js';
 
-/** How long the result of a check is reused, and the longest a check may take, in milliseconds. */
-const FRESH = 1000;
+/** The longest a check may take, and the time after which the next one begins, in milliseconds. */
+const CHECK_INTERVAL = 1000;
+
+/** The age at which a result no longer counts, in milliseconds. */
+const MAX_AGE = 3000;
 
 /** Whether the service wants requests: the store can serve, and the service is not about to stop. */
 export class Readiness {
   readonly #checkStore: (call: CallOptions) => Promise<void>;
-  /** When the last check began, and when the one began whose result is known. */
-  #began = -Infinity;
-  #known = -Infinity;
+  /** When the last check began, and when the check began that the last result is of. */
+  #lastCheck = -Infinity;
+  #lastResult = -Infinity;
   #fault: unknown;
   #stopping = false;
 
@@ -35,20 +38,21 @@ export class Readiness {
       throw new UnavailableError('stopping', { message: 'The service is stopping.' });
     const now = performance.now();
     // While one request checks, others use the latest result: Workers forbid waiting for another request's promise.
-    const isKnown = now - this.#known < 3 * FRESH && now - this.#began < FRESH;
-    if (!isKnown) await this.#checkInTime(now);
+    const isKnown = now - this.#lastResult < MAX_AGE;
+    const isDue = now - this.#lastCheck >= CHECK_INTERVAL;
+    if (isDue || !isKnown) await this.#checkInTime(now);
     if (this.#fault !== undefined) throw this.#fault as Error;
   }
 
   async #checkInTime(now: number): Promise<void> {
-    this.#began = now;
+    this.#lastCheck = now;
     try {
-      await withTimeLimit(FRESH, this.#checkStore);
+      await withTimeLimit(CHECK_INTERVAL, this.#checkStore);
       this.#fault = undefined;
     } catch (fault) {
       this.#fault = fault;
     }
-    this.#known = now;
+    this.#lastResult = now;
   }
 }
 

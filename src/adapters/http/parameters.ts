@@ -57,7 +57,7 @@ export function readFrom(query: string): PetStatus | undefined {
 
 /**
  * A fault for each parameter that is given more than once, or with brackets: client libraries write arrays as
- * `status[]=sold`. To ignore that would answer another question.
+ * `status[]=sold`. If it were ignored, the response would have other animals than the client asked for.
  */
 function repeatedIn(sent: URLSearchParams, names: readonly string[]): Fault[] {
   const keys = [...sent.keys()];

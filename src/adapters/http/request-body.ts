@@ -125,12 +125,16 @@ function readFields(text: string) {
   const fields: Record<string, unknown> = {};
   const others: string[] = [];
   for (const [name, member] of Object.entries(value)) {
-    if (!NEW_PET_FIELDS.some((field) => field === name)) others.push(name);
-    // `7.0` and `7e2` are integers. Any other number stays, for the domain to refuse.
-    else fields[name] = member instanceof JsonNumber ? (member.toInt64() ?? member) : member;
+    const isField = NEW_PET_FIELDS.some((field) => field === name);
+    if (isField) fields[name] = withInt64(member);
+    else others.push(name);
   }
   return { fields, others, faults };
 }
+
+/** `7.0` and `7e2` are integers. Any other number stays as it is, for the domain to refuse. */
+const withInt64 = (value: JsonValue): unknown =>
+  value instanceof JsonNumber ? (value.toInt64() ?? value) : value;
 
 const isObject = (value: JsonValue): value is Record<string, JsonValue> =>
   typeof value === 'object' &&

@@ -44,12 +44,12 @@ export async function authenticate(
 }
 
 /**
- * Reads the key of the header Authorization. Headers that were sent twice come joined by `, `.
+ * Reads the API key in the header Authorization. A header that was sent twice comes joined by `, `.
  *
  * | header                                  | result                                             |
  * | --------------------------------------- | -------------------------------------------------- |
  * | `Bearer A`, `bearer  A`                 | `A`                                                |
- * | `Bearer A, Bearer B`, `Basic A, Bearer` | `invalid_api_key`: either could be meant           |
+ * | `Bearer A, Bearer B`, `Bearer A, Basic` | `invalid_api_key`: either could be meant           |
  * | `Basic A, Basic B`, `, `                | `invalid_api_key`, without calling a token invalid |
  * | any other, or none                      | `missing_api_key`                                  |
  */
