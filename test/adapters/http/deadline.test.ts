@@ -22,6 +22,8 @@ import {
 } from './fixtures.js';
 
 const LIST = requestWith(KEY);
+const TOO_SLOW = '503 service_unavailable';
+const REQUEST_TIMEOUT = '408 request_timeout';
 
 describe('A request that takes too long', () => {
   keepAlive();
@@ -29,81 +31,95 @@ describe('A request that takes too long', () => {
 
   it("gets 503 when the store does not finish, and the store's signal is aborted", async () => {
     const pets = new HeldPetRepository();
+
     const late = await httpInterface({ pets, settings }).handle(LIST);
-    expect(outcome(late)).to.equal('503 service_unavailable');
-    expect(late.headers['Retry-After']).to.equal('1');
+
+    expect(outcome(late)).to.equal(TOO_SLOW);
+    expect(late.headers).to.include({ 'Retry-After': '1' });
     expect(pets.calls[0]?.signal?.reason).to.be.instanceOf(UnavailableError);
   });
 
   it('gets 503 when the authenticator does not finish, and then never reaches the animal store', async () => {
     const pets = new HeldPetRepository();
-    const late = Promise.withResolvers<void>();
+    const { promise, resolve: finish } = Promise.withResolvers<void>();
     let signal: AbortSignal | undefined;
     const authenticator: Authenticator = {
       async authenticate(credential, call) {
         signal = call?.signal;
-        await late.promise;
+        await promise;
         return anyKey.authenticate(credential);
       },
     };
-    const response = await httpInterface({ pets, settings, authenticator }).handle(LIST);
-    expect(outcome(response)).to.equal('503 service_unavailable');
-    expect(signal?.reason).to.be.instanceOf(UnavailableError);
-    late.resolve();
+
+    const late = await httpInterface({ pets, settings, authenticator }).handle(LIST);
+    finish();
     await settled();
-    expect(pets.calls).to.deep.equal([]);
+
+    expect(outcome(late)).to.equal(TOO_SLOW);
+    expect(signal?.reason).to.be.instanceOf(UnavailableError);
+    expect(pets.calls, 'calls of the store').to.deep.equal([]);
   });
 
   it('is not one whose client takes long to send its body: then it gets its whole time anew', async () => {
     const pets = new HeldPetRepository();
     const http = httpInterface({ pets, settings });
+    let whileReading = '';
     let read = 0;
     const readBody = async (): Promise<Uint8Array> => {
       // The deadline of another request that began later passes.
-      expect(outcome(await http.handle(LIST))).to.equal('503 service_unavailable');
+      whileReading = outcome(await http.handle(LIST));
       read = performance.now();
       return new TextEncoder().encode(REX);
     };
-    expect(outcome(await http.handle(createWith(REX, { readBody })))).to.equal(
-      '503 service_unavailable',
-    );
-    expect(performance.now() - read).to.be.greaterThan(45);
-    expect(pets.calls).to.have.length(2);
+
+    const late = await http.handle(createWith(REX, { readBody }));
+
+    expect(performance.now() - read, 'milliseconds after its body').to.be.greaterThan(45);
+    expect([whileReading, outcome(late)]).to.deep.equal([TOO_SLOW, TOO_SLOW]);
+    expect(pets.calls, 'calls of the store').to.have.length(2);
   });
 
   it('is 408 when its body does not come within bodyDeadline, whatever the body does then', async () => {
     const pets = new HeldPetRepository();
     const body = Promise.withResolvers<Uint8Array>();
     const http = httpInterface({ pets, settings: { bodyDeadline: 50, requestDeadline: 60_000 } });
+
     const late = await http.handle(createWith(REX, { readBody: () => body.promise }));
-    expect(outcome(late)).to.equal('408 request_timeout');
     body.resolve(new TextEncoder().encode(REX));
     await settled();
-    expect(pets.calls).to.deep.equal([]);
+
+    expect(outcome(late)).to.equal(REQUEST_TIMEOUT);
+    expect(pets.calls, 'calls of the store').to.deep.equal([]);
   });
 
   it('is no 408 when its body came in time, however long it then waits for a place', async () => {
-    const admission = {
-      admit: (): Permit => ({
-        ...UNBOUNDED,
-        async whileClient(work) {
-          const done = await work();
-          await delay(60);
-          return done;
-        },
-      }),
+    const permit: Permit = {
+      ...UNBOUNDED,
+      async whileClient(work) {
+        const done = await work();
+        await delay(60);
+        return done;
+      },
     };
-    const http = httpInterface({ admission, settings: { bodyDeadline: 30 } });
-    expect(outcome(await http.handle(createWith(REX)))).to.equal('201');
+    const http = httpInterface({
+      admission: { admit: () => permit },
+      settings: { bodyDeadline: 30 },
+    });
+
+    const created = await http.handle(createWith(REX));
+
+    expect(outcome(created)).to.equal('201');
   });
 
   it('ends where timers are numbers, as outside Node.js', async () => {
     const { setTimeout: original } = globalThis;
     const numbers = (...timer: Parameters<typeof original>): number => Number(original(...timer));
     const timers = mock.method(globalThis, 'setTimeout', numbers as unknown as typeof original);
+
     const late = await httpInterface({ pets: new HeldPetRepository(), settings }).handle(LIST);
     timers.mock.restore();
-    expect(outcome(late)).to.equal('503 service_unavailable');
+
+    expect(outcome(late)).to.equal(TOO_SLOW);
   });
 });
 
@@ -111,51 +127,64 @@ describe('A request that is in time', () => {
   it('leaves no timer behind', async () => {
     const started = mock.method(globalThis, 'setTimeout');
     const ended = mock.method(globalThis, 'clearTimeout');
+
     const handled = httpInterface().handle(createWith(REX));
     await handled.finally(() => mock.restoreAll());
+
     const timers = started.mock.calls.map(({ result }) => result);
-    expect(timers).to.have.length.above(0);
-    expect(ended.mock.calls.map(({ arguments: [timer] }) => timer)).to.include.members(timers);
+    const cleared = ended.mock.calls.map(({ arguments: [timer] }) => timer);
+    expect(timers, 'timers that were started').to.have.length.above(0);
+    expect(cleared).to.include.members(timers);
   });
 });
 
 describe('A client that disconnects', () => {
-  it('before its request is handled is not waited for, even by work that does not heed the signal', async () => {
-    const request = { ...LIST, onGone: (listener: () => void) => listener() };
+  it('before its request is handled is not waited for, even by work that ignores the signal', async () => {
     const authenticator: Authenticator = { authenticate: () => new Promise(() => {}) };
-    expect(outcome(await httpInterface({ authenticator }).handle(request))).to.equal(
-      '408 request_timeout',
-    );
+    const http = httpInterface({ authenticator });
+
+    const response = await http.handle({ ...LIST, onGone: (listener) => listener() });
+
+    expect(outcome(response)).to.equal(REQUEST_TIMEOUT);
   });
 
-  it('aborts the work of the store in each operation, and is not a failure for the log', async () => {
-    const pets = new HeldPetRepository();
-    const changes: PetChanges = {
-      change: (id, _change, _from, call) => pets.findById(id, call),
-      remove: async (id, _from, call) => (await pets.findById(id, call)) !== undefined,
-    };
-    const animalStore = createAnimalStore({ pets, changes });
-    const settings = { experimental: ['changePet', 'removePet'] } as const;
-    const path = '/v1/pets/1';
-    const log = new KeptLog();
-    for (const [index, sent] of [
-      LIST,
-      createWith(REX),
-      { ...LIST, path },
-      createWith('{"status":"sold"}', { method: 'PATCH', path }),
-      { ...LIST, method: 'DELETE', path },
+  const path = '/v1/pets/1';
+  for (const [operation, sent] of [
+    ['listPets', LIST],
+    ['createPet', createWith(REX)],
+    ['getPet', { ...LIST, path }],
+    ['changePet', createWith('{"status":"sold"}', { method: 'PATCH', path })],
+    ['removePet', { ...LIST, method: 'DELETE', path }],
+    [
+      'removePet with If-Match',
       requestWith({ ...KEY, 'if-match': '"x"' }, { method: 'DELETE', path }),
-    ].entries()) {
+    ],
+  ] as const) {
+    it(`aborts the work of the store in ${operation}, and is not a failure for the log`, async () => {
+      const pets = new HeldPetRepository();
+      const changes: PetChanges = {
+        change: (id, _change, _from, call) => pets.findById(id, call),
+        remove: async (id, _from, call) => (await pets.findById(id, call)) !== undefined,
+      };
+      const animalStore = createAnimalStore({ pets, changes });
+      const settings = { experimental: ['changePet', 'removePet'] } as const;
+      const log = new KeptLog();
       const { request, leave } = leaving(sent);
+
       const response = httpInterface({ animalStore, log, settings }).handle(request);
-      await pets.called(index + 1);
-      expect(pets.calls[index]?.signal?.aborted).to.equal(false);
+      await pets.called(1);
+      const signal = pets.calls[0]?.signal;
+      const wasAborted = signal?.aborted;
       leave();
-      expect(outcome(await response)).to.equal('408 request_timeout');
-      expect(pets.calls[index]?.signal?.aborted).to.equal(true);
-    }
-    expect(log.failures).to.deep.equal([]);
-  });
+
+      expect(outcome(await response)).to.equal(REQUEST_TIMEOUT);
+      expect([wasAborted, signal?.aborted], 'aborted before and after').to.deep.equal([
+        false,
+        true,
+      ]);
+      expect(log.failures).to.deep.equal([]);
+    });
+  }
 
   it('after its response changes nothing', async () => {
     const pets = new HeldPetRepository();
@@ -164,7 +193,9 @@ describe('A client that disconnects', () => {
     await pets.called(1);
     pets.calls[0]?.resolve();
     await response;
+
     leave();
-    expect(pets.calls[0]?.signal?.aborted).to.equal(false);
+
+    expect(pets.calls[0]?.signal?.aborted, 'aborted').to.equal(false);
   });
 });

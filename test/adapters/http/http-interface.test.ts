@@ -1,8 +1,10 @@
+import assert from 'node:assert/strict';
 import { expect } from 'chai';
 import { errorResponse } from '../../../src/adapters/http/error-responses.js';
 import type {
   HttpInterfaceOptions,
   HttpRequest,
+  HttpResponse,
   HttpSettings,
 } from '../../../src/adapters/http/index.js';
 import { DEFAULT_HTTP_SETTINGS, Readiness } from '../../../src/adapters/http/index.js';
@@ -10,6 +12,7 @@ import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { AdmissionControl } from '../../../src/adapters/http/node/index.js';
 import { OPERATIONS } from '../../../src/adapters/http/operations.js';
 import type { Authenticator, Principal } from '../../../src/application/ports/authenticator.js';
+import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import {
   KEY,
@@ -20,6 +23,7 @@ import {
   failing,
   httpInterface,
   leaving,
+  memoryAnimalStore,
   outcome,
   requestWith,
   settled,
@@ -29,8 +33,17 @@ const fails = (): never => {
   throw new Error('the disk is full');
 };
 
-const faultOf = async (options: Partial<HttpInterfaceOptions>, path = '/v1/pets') =>
-  (await httpInterface(options).handle(requestWith(KEY, { path }))).fault;
+type Made = Partial<HttpInterfaceOptions> & { readonly pets?: PetRepository };
+
+/** What the host is told of a GET with a valid key. */
+async function faultOf(options: Made, path = '/v1/pets'): Promise<Error | undefined> {
+  const { fault } = await httpInterface(options).handle(requestWith(KEY, { path }));
+  return fault;
+}
+
+/** The response to a GET without a key. */
+const openGet = (path: string, options: Made, originalPath?: string): Promise<HttpResponse> =>
+  httpInterface(options).handle(requestWith({}, { path, originalPath }));
 
 describe('HttpInterface', () => {
   describe('on a store that keeps no idempotency keys', () => {
@@ -39,21 +52,26 @@ describe('HttpInterface', () => {
     it('refuses one with 400 and says so, stores nothing, and creates without one', async () => {
       const http = httpInterface({ pets });
       const headers: Record<string, string> = { ...KEY, 'idempotency-key': 'k' };
+
       const refused = await http.handle(createWith(REX, { header: (name) => headers[name] }));
+      const stored = await pets.list({ limit: 1 });
+      const created = await http.handle(createWith(REX));
+
       expect(outcome(refused)).to.equal('400 invalid_parameter');
       expect(refused.body).to.include('the store keeps no idempotency keys');
-      expect(await pets.list({ limit: 1 })).to.deep.equal([]);
-      expect(outcome(await http.handle(createWith(REX)))).to.match(/^201/);
+      expect(stored, 'stored by the refused request').to.deep.equal([]);
+      expect(outcome(created)).to.equal('201');
     });
 
     it('has neither the header nor its errors in the document and on the docs page', async () => {
-      const http = httpInterface({ pets, docs: [] });
-      const read = async (path: string) => (await http.handle(requestWith({}, { path }))).body;
-      expect(await read('/docs')).to.not.match(/name="Idempotency-Key"|Idempotency-Replayed/);
-      const { paths } = JSON.parse(await read('/openapi.json')) as {
+      const page = await openGet('/docs', { pets, docs: [] });
+      const document = await openGet('/openapi.json', { pets });
+
+      const { paths } = JSON.parse(document.body) as {
         paths: { '/pets': { post: { parameters?: unknown[]; responses: object } } };
       };
       const { parameters = [], responses } = paths['/pets'].post;
+      expect(page.body).to.not.match(/name="Idempotency-Key"|Idempotency-Replayed/);
       expect(parameters).to.deep.equal([]);
       expect(JSON.stringify(responses)).to.not.include('Replayed');
       expect(Object.keys(responses))
@@ -65,10 +83,11 @@ describe('HttpInterface', () => {
 
   describe('settings', () => {
     it('have their defaults where they are undefined', () => {
-      const given = Object.fromEntries(
-        Object.keys(DEFAULT_HTTP_SETTINGS).map((name) => [name, undefined]),
-      );
-      const { settings } = httpInterface({ settings: { ...given, getPet: 'off' } });
+      const names = Object.keys(DEFAULT_HTTP_SETTINGS);
+      const unset = Object.fromEntries(names.map((name) => [name, undefined]));
+
+      const { settings } = httpInterface({ settings: { ...unset, getPet: 'off' } });
+
       expect(settings).to.deep.equal({ ...DEFAULT_HTTP_SETTINGS, getPet: 'off' });
     });
 
@@ -77,34 +96,32 @@ describe('HttpInterface', () => {
       expect(() => httpInterface({ settings })).to.throw(TypeError, /has no removePet/);
     });
 
-    it('publicUrl may be a path: the docs page then calls its own origin only', async () => {
-      const http = httpInterface({ docs: [], settings: { publicUrl: '/shop/v1' } });
-      const page = await http.handle(requestWith({}, { path: '/docs' }));
-      expect(page.headers['Content-Security-Policy']).to.include("; connect-src 'self'; ");
-    });
+    for (const [title, settings, sources] of [
+      [
+        'publicUrl may be a path: the docs page then calls its own origin only',
+        { publicUrl: '/shop/v1' },
+        "'self'",
+      ],
+      [
+        'publicUrl and stagingUrl are addresses that the docs page may call',
+        { publicUrl: 'https://a.example/v1', stagingUrl: 'https://b.example/shop/v1' },
+        "'self' https://a.example https://b.example",
+      ],
+      [
+        'an address of IPv6 is left out of the policy of the docs page, which cannot name it',
+        { publicUrl: 'http://[::1]:8080/v1', stagingUrl: 'https://[2001:db8::1]/v1' },
+        "'self'",
+      ],
+    ] as const) {
+      it(title, async () => {
+        const { headers } = await openGet('/docs', { docs: [], settings });
+        expect(headers['Content-Security-Policy']).to.include(`; connect-src ${sources}; `);
+      });
+    }
 
-    it('publicUrl and stagingUrl are addresses that the docs page may call', async () => {
-      const settings = {
-        publicUrl: 'https://a.example/v1',
-        stagingUrl: 'https://b.example/shop/v1',
-      };
-      const page = await httpInterface({ docs: [], settings }).handle(
-        requestWith({}, { path: '/docs' }),
-      );
-      expect(page.headers['Content-Security-Policy']).to.include(
-        "; connect-src 'self' https://a.example https://b.example; ",
-      );
-    });
-
-    it('an address of IPv6 is left out of the docs page, whose policy cannot name it', async () => {
-      const settings = {
-        publicUrl: 'http://[::1]:8080/v1',
-        stagingUrl: 'https://[2001:db8::1]/v1',
-      };
-      const { headers, body } = await httpInterface({ docs: [], settings }).handle(
-        requestWith({}, { path: '/docs' }),
-      );
-      expect(headers['Content-Security-Policy']).to.include("; connect-src 'self'; ");
+    it('an address of IPv6 is left out of the services that the docs page offers', async () => {
+      const settings = { publicUrl: 'http://[::1]:8080/v1', stagingUrl: 'https://[::2]/v1' };
+      const { body } = await openGet('/docs', { docs: [], settings });
       expect(body).to.include('<option value="v1">This service</option></select>');
     });
   });
@@ -120,7 +137,9 @@ describe('HttpInterface', () => {
       const sent = { ...KEY, 'x-request-id': 'r-1', 'user-agent': 'till/2', traceparent };
       const request = requestWith(sent, { query: 'limit=1', remoteAddress: '192.0.2.1' });
       const http = httpInterface({ animalStore: failing(fault), log });
+
       const { status, headers, body } = await http.handle(request);
+
       expect(status).to.equal(500);
       expect(body).to.include('r-1').and.not.include('hunter2');
       expect(headers).to.include({ 'X-Request-Id': 'r-1', 'X-Content-Type-Options': 'nosniff' });
@@ -148,16 +167,20 @@ describe('HttpInterface', () => {
       const authenticator: Authenticator = {
         authenticate: async () => ({ ok: false, reason: 'revoked' }),
       };
+
       await httpInterface({ authenticator, log }).handle(requestWith(KEY));
+
       expect(lines).to.have.length(1);
       expect(lines[0]).to.include({ status: 401, code: 'invalid_api_key', keyId: undefined });
+      expect(log.failures).to.deep.equal([]);
     });
 
     it('has no address of a client if the host cannot tell it, and changes no response', async () => {
       const http = httpInterface({ log, clientAddress: fails });
-      expect(outcome(await http.handle(createWith(REX, { remoteAddress: '192.0.2.1' })))).to.equal(
-        '201',
-      );
+
+      const created = await http.handle(createWith(REX, { remoteAddress: '192.0.2.1' }));
+
+      expect(outcome(created)).to.equal('201');
       expect(lines).to.have.length(1);
       expect(lines[0]).to.include({ status: 201, clientAddress: undefined });
     });
@@ -167,12 +190,15 @@ describe('HttpInterface', () => {
       expect(lines[0]).to.include({ status: 201, bytes: Buffer.byteLength(body) });
     });
 
-    it('changes no response when it fails', async () => {
-      const log = { responded: fails };
-      expect(outcome(await httpInterface({ log }).handle(requestWith(KEY)))).to.equal('200');
-      const http = httpInterface({ log, animalStore: failing(new Error('the disk is full')) });
-      expect(outcome(await http.handle(requestWith(KEY)))).to.equal('500 internal_error');
-    });
+    for (const [status, expected, animalStore] of [
+      ['a success', '200', memoryAnimalStore()],
+      ['a failure', '500 internal_error', failing(new Error('the disk is full'))],
+    ] as const) {
+      it(`does not change ${status} when it fails`, async () => {
+        const http = httpInterface({ log: { responded: fails }, animalStore });
+        expect(outcome(await http.handle(requestWith(KEY)))).to.equal(expected);
+      });
+    }
   });
 
   describe('Location and Link', () => {
@@ -224,37 +250,36 @@ describe('HttpInterface', () => {
       it(what, async () => {
         const http = httpInterface({ settings });
         const [pets, pet] = http.routes;
-        const found = pets && { route: pets, parameters: {} };
-        const created = await http.handle(createWith(REX, paths), found);
-        expect(created.headers['Location']).to.equal(`${base}/pets/1`);
-        await http.handle(createWith(REX, paths), found);
-        const list = await http.handle(requestWith(KEY, { ...paths, query: 'limit=1' }), found);
-        expect(list.headers['Link']).to.match(/^<([^?]+)\?/);
-        expect(/^<([^?]+)/.exec(list.headers['Link'] ?? '')?.[1]).to.equal(`${base}/pets`);
-        const one = Object.fromEntries(
-          Object.entries(paths).map(([name, path]) => [name, `${String(path)}/1`]),
-        );
-        const request = requestWith(KEY, { path: '/v1/pets/1', ...one });
-        const got = await http.handle(request, pet && { route: pet, parameters: { petId: '1' } });
-        expect(got.headers['Link']).to.equal(
-          `<${base}/pets?status=available>; rel="successor-version"`,
-        );
+        assert.ok(pets && pet);
+        const onPets = { route: pets, parameters: {} };
+        const ofPet = Object.entries(paths).map(([name, path]) => [name, `${String(path)}/1`]);
+        const getPet = requestWith(KEY, { path: '/v1/pets/1', ...Object.fromEntries(ofPet) });
+
+        const created = await http.handle(createWith(REX, paths), onPets);
+        await http.handle(createWith(REX, paths), onPets);
+        const list = await http.handle(requestWith(KEY, { ...paths, query: 'limit=1' }), onPets);
+        const got = await http.handle(getPet, { route: pet, parameters: { petId: '1' } });
+
+        expect(created.headers).to.include({ Location: `${base}/pets/1` });
+        expect(list.headers).to.include({ Link: `<${base}/pets?limit=1&after=1>; rel="next"` });
+        expect(got.headers).to.include({
+          Link: `<${base}/pets?status=available>; rel="successor-version"`,
+        });
       });
     }
 
-    it('of / lead to the docs page below the mount, with a slash at its end or without', async () => {
-      const http = httpInterface({ docs: [] });
-      for (const [originalPath, location] of [
-        [undefined, 'docs'],
-        ['/shop/', 'docs'],
-        ['/in/shop', './shop/docs'],
-        ['/https:evil.example', './https:evil.example/docs'],
-        ['/a">b', './a%22%3Eb/docs'],
-      ]) {
-        const { headers } = await http.handle(requestWith({}, { path: '/', originalPath }));
-        expect(headers['Location']).to.equal(location);
-      }
-    });
+    for (const [originalPath, location] of [
+      [undefined, 'docs'],
+      ['/shop/', 'docs'],
+      ['/in/shop', './shop/docs'],
+      ['/https:evil.example', './https:evil.example/docs'],
+      ['/a">b', './a%22%3Eb/docs'],
+    ]) {
+      it(`of / lead to the docs page where the client sent ${originalPath ?? '/'}`, async () => {
+        const { headers } = await openGet('/', { docs: [] }, originalPath);
+        expect(headers).to.include({ Location: location });
+      });
+    }
   });
 
   it('keeps the link to the next page of a deprecated operation beside that to its successor', async () => {
@@ -263,7 +288,9 @@ describe('HttpInterface', () => {
       const http = httpInterface();
       await http.handle(createWith(REX));
       await http.handle(createWith(REX));
+
       const { headers } = await http.handle(requestWith(KEY, { query: 'limit=1' }));
+
       expect(headers['Link']).to.equal(
         '</v1/pets?status=available>; rel="successor-version", </v1/pets?limit=1&after=1>; rel="next"',
       );
@@ -272,52 +299,84 @@ describe('HttpInterface', () => {
     }
   });
 
-  it('tells the host of faults, which are 500 and above: not refusals for being busy, and not health checks', async () => {
+  describe('tells the host', () => {
     const fault = new Error('the disk is full');
-    const away = new UnavailableError('asking the store');
-    expect(await faultOf({ animalStore: failing(fault) })).to.equal(fault);
-    expect(await faultOf({ animalStore: failing(away) })).to.equal(away);
-    expect(await faultOf({ animalStore: failing('a text') }))
-      .to.be.instanceOf(Error)
-      .with.property('cause', 'a text');
-    expect(await faultOf({ admission: new AdmissionControl({ maxInFlight: 0 }) })).to.equal(
-      undefined,
-    );
-    const readiness = new Readiness(() => Promise.reject(away));
-    expect(await faultOf({ readiness }, '/readyz')).to.equal(undefined);
-    expect(await faultOf({}, '/v1/pets/1')).to.equal(undefined);
-  });
+    const unreachable = new UnavailableError('asking the store');
 
-  it('tells the transport who is calling, once the key is known to be valid', async () => {
-    const callers: Principal[] = [];
-    const onAuthenticated = (principal: Principal): void => void callers.push(principal);
-    await httpInterface().handle(requestWith(KEY, { onAuthenticated }));
-    expect(callers.map(({ keyId }) => keyId)).to.deep.equal(['any']);
-    const { request, leave } = leaving(requestWith(KEY, { onAuthenticated }));
-    const authenticate: Authenticator['authenticate'] = (credential, call) => {
-      leave();
-      return anyKey.authenticate(credential, call);
-    };
-    await httpInterface({ authenticator: { authenticate } }).handle(request);
-    await settled();
-    expect(callers, 'of a client that left meanwhile').to.have.length(1);
-  });
+    it('of faults, which are 500 and above', async () => {
+      expect(await faultOf({ animalStore: failing(fault) })).to.equal(fault);
+      expect(await faultOf({ animalStore: failing(unreachable) })).to.equal(unreachable);
+    });
 
-  it('logs of every call of a deprecated operation when it will be removed', async () => {
-    const log = new KeptLog();
-    const off: Partial<HttpInterfaceOptions> = { settings: { getPet: 'off' } };
-    for (const [headers, method, options, expected, ...logged] of [
-      [KEY, 'GET', {}, '404 pet_not_found', 'getPet', 'any', 2030],
-      [KEY, 'HEAD', {}, '404 pet_not_found', 'getPet', 'any', 2030],
-      [KEY, 'GET', off, '410 operation_removed', 'getPet', 'any', 2030],
-      [{}, 'GET', {}, '401 missing_api_key', 'getPet', undefined, 2030],
-      [KEY, 'DELETE', {}, '405 method_not_allowed', undefined, 'any', undefined],
-    ] as const) {
-      const request = requestWith(headers, { method, path: '/v1/pets/1' });
-      expect(outcome(await httpInterface({ log, ...options }).handle(request))).to.equal(expected);
-      const line = log.lines.pop();
-      expect([line?.operation, line?.keyId, line?.sunset?.getUTCFullYear()]).to.deep.equal(logged);
+    it('of an Error, whose cause is what was thrown if that was none', async () => {
+      const told = await faultOf({ animalStore: failing('a text') });
+      expect(told).to.be.instanceOf(Error).with.property('cause', 'a text');
+    });
+
+    for (const [what, options, path] of [
+      ['refusals for being busy', { admission: new AdmissionControl({ maxInFlight: 0 }) }],
+      ['health checks', { readiness: new Readiness(() => Promise.reject(unreachable)) }, '/readyz'],
+      ['an unknown animal', {}, '/v1/pets/1'],
+    ] as ReadonlyArray<[string, Made, string?]>) {
+      it(`nothing of ${what}`, async () => {
+        expect(await faultOf(options, path)).to.equal(undefined);
+      });
     }
+  });
+
+  describe('tells the transport who is calling', () => {
+    const callers: Principal[] = [];
+    const request = requestWith(KEY, { onAuthenticated: (principal) => callers.push(principal) });
+    beforeEach(() => void callers.splice(0));
+
+    it('once the key is known to be valid', async () => {
+      await httpInterface().handle(request);
+      expect(callers.map(({ keyId }) => keyId)).to.deep.equal(['any']);
+    });
+
+    it('but not of a client that left meanwhile', async () => {
+      const { request: left, leave } = leaving(request);
+      const authenticator: Authenticator = {
+        authenticate(credential, options) {
+          leave();
+          return anyKey.authenticate(credential, options);
+        },
+      };
+
+      await httpInterface({ authenticator }).handle(left);
+      await settled();
+
+      expect(callers).to.deep.equal([]);
+    });
+  });
+
+  const off: Made = { settings: { getPet: 'off' } };
+  for (const [what, headers, method, options, expected, ...logged] of [
+    ['GET', KEY, 'GET', {}, '404 pet_not_found', 'getPet', 'any', 2030],
+    ['HEAD', KEY, 'HEAD', {}, '404 pet_not_found', 'getPet', 'any', 2030],
+    ['a GET once it is removed', KEY, 'GET', off, '410 operation_removed', 'getPet', 'any', 2030],
+    ['a GET without a key', {}, 'GET', {}, '401 missing_api_key', 'getPet', undefined, 2030],
+  ] as const) {
+    it(`logs of ${what} of a deprecated operation when it will be removed`, async () => {
+      const log = new KeptLog();
+      const request = requestWith(headers, { method, path: '/v1/pets/1' });
+
+      const response = await httpInterface({ log, ...options }).handle(request);
+
+      const [line] = log.lines;
+      expect(outcome(response)).to.equal(expected);
+      expect([line?.operation, line?.keyId, line?.sunset?.getUTCFullYear()]).to.deep.equal(logged);
+    });
+  }
+
+  it('logs no operation of a method that a path does not support', async () => {
+    const log = new KeptLog();
+    const request = requestWith(KEY, { method: 'DELETE', path: '/v1/pets/1' });
+
+    const response = await httpInterface({ log }).handle(request);
+
+    expect(outcome(response)).to.equal('405 method_not_allowed');
+    expect(log.lines[0]).to.include({ operation: undefined, sunset: undefined, keyId: 'any' });
   });
 });
 

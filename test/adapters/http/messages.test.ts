@@ -108,11 +108,16 @@ describe('createRouteFinder', () => {
 
 describe('An animal as JSON', () => {
   const int64 = fc.bigInt({ min: INT64_MIN, max: INT64_MAX });
-  const name = fc
+  const validName = fc
     .string({ unit: 'binary', minLength: 1 })
     .filter((text) => PET_RULES.name(text) === undefined);
   const pet: fc.Arbitrary<Pet> = fc
-    .record({ id: int64, name, categoryId: int64, status: fc.constantFrom(...PET_STATUSES) })
+    .record({
+      id: int64,
+      name: validName,
+      categoryId: int64,
+      status: fc.constantFrom(...PET_STATUSES),
+    })
     .map(({ id, ...rest }) => petWithId(id, rest));
 
   it('is what exact JSON writes and reads', () => {

@@ -11,27 +11,38 @@ import { closeServers, serve } from '../node/listening-server.js';
 const log = new KeptLog();
 const emitted: unknown[] = [];
 
+type Handle = (context: Context) => unknown;
+
 /** An application with one route of its own, `/v1/orders/:id`, that does this. */
-function serving(
-  handle: (context: Context) => unknown,
+async function serving(
+  handle: Handle,
   options: Partial<HttpInterfaceOptions> = {},
   method = 'GET',
 ): Promise<string> {
   const router = new Router();
-  router.register('/v1/orders/:id', [method], async (context) => void (await handle(context)), {
-    name: 'anOrder',
-  });
+  const middleware = async (context: Context): Promise<void> => void (await handle(context));
+  router.register('/v1/orders/:id', [method], middleware, { name: 'anOrder' });
   const app = new Koa();
   app.on('error', (error) => emitted.push(error));
   app.use(behindApiKeys(httpInterface({ log, ...options }), router));
-  app.use((context) => void (context.body = 'next'));
-  return serve(app.callback()).then((url) => `${url}/v1/orders/7`);
+  app.use(leave('next'));
+  return `${await serve(app.callback())}/v1/orders/7`;
 }
+
+/** Leaves this body in the context. */
+const leave =
+  (body: unknown): Handle =>
+  (context) =>
+    Object.assign(context, { body });
 
 const get = (url: string, init: RequestInit = {}): Promise<Response> =>
   fetch(url, { headers: KEY, ...init });
 
-const leaveText = (context: Context): void => void (context.body = 'text');
+/** The status and the code of a response to GET, or to another method. */
+const outcomeOf = async (url: string, method = 'GET'): Promise<string> =>
+  sentOutcome(await get(url, { method }));
+
+const textOf = async (url: string): Promise<string> => (await get(url)).text();
 
 /** Accepts every key, with these scopes. */
 const keyed = (...scopes: string[]): Authenticator => ({
@@ -42,66 +53,87 @@ describe('behindApiKeys', () => {
   beforeEach(() => void log.lines.splice(0));
   afterEach(closeServers);
 
-  it('responds with what the route left: JSON with exact integers, text, nothing, its headers', async () => {
-    for (const [handle, expected] of [
-      [
-        (context: Context) => void (context.body = { id: 2n ** 63n - 1n }),
-        '{"id":9223372036854775807}',
-      ],
-      [(context: Context) => void (context.body = ['a']), '["a"]'],
-      [(context: Context) => void (context.body = 'plain'), 'plain'],
-    ] as const) {
-      expect(await (await get(await serving(handle))).text()).to.equal(expected);
-    }
-    const empty = await get(await serving((context) => void (context.body = null)));
-    expect(empty.status).to.equal(204);
-    const own = await get(
-      await serving((context) => {
-        context.set({ 'Cache-Control': 'public', 'X-Own': 'yes' });
-        context.status = 202;
-        context.body = '';
-      }),
-    );
-    expect([own.status, own.headers.get('cache-control'), own.headers.get('x-own')]).to.deep.equal([
-      202,
-      'public',
-      'yes',
-    ]);
+  for (const [what, body, expected] of [
+    ['JSON with exact integers', { id: 2n ** 63n - 1n }, '{"id":9223372036854775807}'],
+    ['JSON of an array', ['a'], '["a"]'],
+    ['text', 'plain', 'plain'],
+  ] as const) {
+    it(`responds with what the route left: ${what}`, async () => {
+      expect(await textOf(await serving(leave(body)))).to.equal(expected);
+    });
+  }
+
+  it('responds with 204 where the route left null', async () => {
+    expect(await outcomeOf(await serving(leave(null)))).to.equal('204');
   });
 
-  it('gives the route parameters, the principal and a signal, and reports it by its name', async () => {
+  it('responds with the status and headers that the route left', async () => {
+    const url = await serving((context) => {
+      context.set({ 'Cache-Control': 'public', 'X-Own': 'yes' });
+      Object.assign(context, { status: 202, body: '' });
+    });
+
+    const { status, headers } = await get(url);
+
+    expect(status).to.equal(202);
+    expect([headers.get('cache-control'), headers.get('x-own')]).to.deep.equal(['public', 'yes']);
+  });
+
+  it('gives the route parameters, the principal and a signal', async () => {
     const seen: unknown[] = [];
-    const url = await serving(({ params, state }) => {
-      const { principal, signal } = state;
+    const url = await serving(({ params, state: { principal, signal } }) => {
       seen.push(params.id, principal.keyId, signal.aborted);
     });
-    expect(await sentOutcome(get(url))).to.equal('404 route_not_found'); // it left nothing
+
+    await get(url);
+
     expect(seen).to.deep.equal(['7', 'any', false]);
-    expect(log.lines.map(({ operation, keyId, code }) => [operation, keyId, code])).to.deep.equal([
-      ['anOrder', 'any', 'route_not_found'],
-    ]);
   });
 
-  it('gives what the route throws for clients the Error shape, and its code to the log', async () => {
-    for (const [refuse, expected] of [
-      [
-        (context: Context) => context.throw(404, 'No order.', { code: 'order_not_found' }),
-        '404 order_not_found',
-      ],
-      [(context: Context) => context.throw(409, 'Sold.'), '409 conflict'],
-      [() => Promise.reject(new PetNotFoundError('7')), '404 pet_not_found'],
-      [() => Promise.reject(new UnavailableError('reading')), '503 service_unavailable'],
-    ] as const) {
-      expect(await sentOutcome(get(await serving(refuse)))).to.equal(expected);
-    }
-    expect(log.lines.map(({ status, code }) => `${status} ${code}`)).to.deep.equal([
+  it('reports the route by its name, and 404 if it left nothing', async () => {
+    const outcome = await outcomeOf(await serving(() => {}));
+
+    expect(outcome).to.equal('404 route_not_found');
+    expect(log.lines).to.have.length(1);
+    expect(log.lines[0]).to.include({
+      operation: 'anOrder',
+      keyId: 'any',
+      code: 'route_not_found',
+    });
+  });
+
+  for (const [what, refuse, expected] of [
+    [
+      'an error with a code',
+      (context) => context.throw(404, 'No order.', { code: 'order_not_found' }),
       '404 order_not_found',
-      '409 conflict',
+    ],
+    ['an error without one', (context) => context.throw(409, 'Sold.'), '409 conflict'],
+    [
+      'an error of the animal store',
+      () => Promise.reject(new PetNotFoundError('7')),
       '404 pet_not_found',
+    ],
+    [
+      'an unreachable store',
+      () => Promise.reject(new UnavailableError('reading')),
       '503 service_unavailable',
-    ]);
+    ],
+  ] as ReadonlyArray<[string, Handle, string]>) {
+    it(`gives ${what} the Error shape, and its code to the log`, async () => {
+      const outcome = await outcomeOf(await serving(refuse));
+
+      expect(outcome).to.equal(expected);
+      expect(log.lines.map(({ status, code }) => `${status} ${code}`)).to.deep.equal([expected]);
+    });
+  }
+
+  it('sends the message and the headers of what the route throws for clients', async () => {
     const headers = { 'Retry-After': '7' };
-    const limited = await get(await serving((context) => context.throw(429, 'Slow.', { headers })));
+    const url = await serving((context) => context.throw(429, 'Slow.', { headers }));
+
+    const limited = await get(url);
+
     expect(limited.headers.get('retry-after')).to.equal('7');
     expect(await limited.json()).to.deep.equal({
       code: 'too_many_requests',
@@ -110,31 +142,36 @@ describe('behindApiKeys', () => {
     });
   });
 
-  it('tells the log and the application, but not the client, of a fault, and of a status above 499', async () => {
-    for (const fault of [
-      new TypeError('a secret'),
-      Object.assign(new Error('a secret'), { status: 404 }),
-    ]) {
+  for (const [what, fault] of [
+    ['a fault', new TypeError('a secret')],
+    ['an error that only has a status', Object.assign(new Error('a secret'), { status: 404 })],
+  ] as const) {
+    it(`tells the log and the application, but not the client, of ${what}`, async () => {
       const response = await get(await serving(() => Promise.reject(fault)));
-      expect(await response.text()).to.not.include('secret');
+
       expect(response.status).to.equal(500);
+      expect(await response.text()).to.not.include('secret');
       expect([log.failures.at(-1), emitted.at(-1)]).to.deep.equal([fault, fault]);
-    }
+    });
+  }
+
+  it('takes a thrown status above 499 for a fault', async () => {
     const url = await serving((context) => context.throw(503, 'a secret'));
-    expect(await sentOutcome(get(url))).to.equal('500 internal_error');
+    expect(await outcomeOf(url)).to.equal('500 internal_error');
   });
 
   it('ends a route at the deadline, and aborts its signal', async () => {
     let signal: AbortSignal | undefined;
-    const url = await serving(
-      ({ state }) => {
-        ({ signal } = state);
-        return new Promise(() => {});
-      },
-      { settings: { requestDeadline: 20 } },
-    );
-    expect(await sentOutcome(get(url))).to.equal('503 service_unavailable');
-    expect(signal?.aborted).to.equal(true);
+    const stuck: Handle = ({ state }) => {
+      signal = state['signal'];
+      return new Promise(() => {});
+    };
+    const url = await serving(stuck, { settings: { requestDeadline: 20 } });
+
+    const outcome = await outcomeOf(url);
+
+    expect(outcome).to.equal('503 service_unavailable');
+    expect(signal?.aborted, 'aborted').to.equal(true);
   });
 
   it('counts for the rate limit of the key', async () => {
@@ -142,59 +179,56 @@ describe('behindApiKeys', () => {
       limit: { requests: 1, seconds: 60 },
       take: async () => ({ allowed: false, remaining: 0, resetsIn: 1000 }),
     };
-    const url = await serving(leaveText, { rateLimiter });
-    expect(await sentOutcome(get(url))).to.equal('429 rate_limited');
+    const url = await serving(leave('text'), { rateLimiter });
+    expect(await outcomeOf(url)).to.equal('429 rate_limited');
   });
 
-  it('asks for the scope to read, to write or to delete, by the method', async () => {
-    for (const [method, scope] of [
-      ['GET', 'pets:read'],
-      ['POST', 'pets:write'],
-      ['PATCH', 'pets:write'],
-      ['DELETE', 'pets:delete'],
-    ] as const) {
+  for (const [method, scope] of [
+    ['GET', 'pets:read'],
+    ['POST', 'pets:write'],
+    ['PATCH', 'pets:write'],
+    ['DELETE', 'pets:delete'],
+  ] as const) {
+    it(`asks for the scope ${scope} for ${method}`, async () => {
       const others = ['pets:read', 'pets:write', 'pets:delete'].filter((each) => each !== scope);
-      const without = await serving(leaveText, { authenticator: keyed(...others) }, method);
-      expect(await sentOutcome(get(without, { method })), method).to.equal(
-        '403 insufficient_scope',
-      );
-      const held = await serving(leaveText, { authenticator: keyed(scope) }, method);
-      expect((await get(held, { method })).status, method).to.equal(200);
-    }
-  });
+      const without = await serving(leave('text'), { authenticator: keyed(...others) }, method);
+      const within = await serving(leave('text'), { authenticator: keyed(scope) }, method);
+
+      expect(await outcomeOf(without, method)).to.equal('403 insufficient_scope');
+      expect(await outcomeOf(within, method)).to.equal('200');
+    });
+  }
 
   it('lets pages of other origins ask for the route', async () => {
     const settings = { corsOrigins: ['https://shop.example'] };
-    const url = await serving(leaveText, { settings }, 'PUT');
+    const url = await serving(leave('text'), { settings }, 'PUT');
+
     const { status, headers } = await fetch(url, {
       method: 'OPTIONS',
       headers: { origin: 'https://shop.example', 'access-control-request-method': 'PUT' },
     });
-    expect([status, headers.get('access-control-allow-methods')]).to.deep.equal([
-      204,
-      'PUT, OPTIONS',
-    ]);
+
+    expect(status).to.equal(204);
+    expect(headers.get('access-control-allow-methods')).to.equal('PUT, OPTIONS');
   });
 
-  it('leaves other paths to the next middleware', async () => {
-    const url = await serving((context) => void (context.body = 'own'));
-    for (const path of ['/v1/orders', '/v1/pets', '/']) {
-      expect(await (await fetch(new URL(path, url))).text(), path).to.equal('next');
-    }
-  });
+  for (const path of ['/v1/orders', '/v1/pets', '/']) {
+    it(`leaves ${path} to the next middleware`, async () => {
+      const url = await serving(leave('own'));
+      expect(await textOf(String(new URL(path, url)))).to.equal('next');
+    });
+  }
 
   it('serves several routers beside the operations in a whole application', async () => {
-    const routers = ['/v1/orders', '/v1/shelves'].map((path) =>
-      new Router().get(path, (context) => void (context.body = path)),
-    );
+    const paths = ['/v1/orders', '/v1/shelves'];
+    const routers = paths.map((path) => new Router().get(path, leave(path)));
     const url = await serve(createKoaApp(httpInterface({ log }), ...routers).callback());
-    for (const path of ['/v1/orders', '/v1/shelves']) {
-      expect(await (await get(url + path)).text()).to.equal(path);
-      expect(await sentOutcome(get(url + path, { method: 'PUT' }))).to.equal(
-        '405 method_not_allowed',
-      );
+
+    for (const path of paths) {
+      expect(await textOf(url + path)).to.equal(path);
+      expect(await outcomeOf(url + path, 'PUT')).to.equal('405 method_not_allowed');
     }
-    expect(await (await get(`${url}/v1/pets`)).text()).to.equal('[]');
-    expect(await sentOutcome(get(`${url}/v1/nothing`))).to.equal('404 route_not_found');
+    expect(await textOf(`${url}/v1/pets`)).to.equal('[]');
+    expect(await outcomeOf(`${url}/v1/nothing`)).to.equal('404 route_not_found');
   });
 });
