@@ -8,9 +8,12 @@ export class RequestTimer {
   #rejectWork: ((reason: Error) => void) | undefined;
   #isStopped = false;
 
-  /** Starts the timer. */
-  constructor(milliseconds: number) {
-    this.restart(milliseconds);
+  /**
+   * Starts the timer.
+   * @param late makes the error for when the time is over
+   */
+  constructor(milliseconds: number, late = lateResponse) {
+    this.restart(milliseconds, late);
   }
 
   /** Aborted when the time is over or the client has disconnected. */

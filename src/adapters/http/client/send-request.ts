@@ -5,6 +5,7 @@ import {
   isAnimalStoreError,
 } from '../../../domain/errors.js';
 import type { Operation } from '../operations.js';
+import { RequestTimer } from '../request-timer.js';
 import type { ClientSettings } from './client-options.js';
 import { ServiceError, readBody } from './service-error.js';
 
@@ -30,41 +31,40 @@ export async function sendRequest<T>(
   { signal }: CallOptions,
 ): Promise<T> {
   signal?.throwIfAborted();
-  const { baseUrl, callDeadline, retries } = settings;
-  const latest = performance.now() + callDeadline;
-  const ending = new AbortController();
-  const { promise: ended, reject } = Promise.withResolvers<never>();
-  ended.catch(() => {}); // it may end while nothing waits
-  const end = (reason: unknown): void => {
-    ending.abort(reason);
-    reject(reason);
-  };
-  const onAbort = (): void => end(signal?.reason);
-  const onLate = (): void => end(new UnavailableError(`responding within ${callDeadline} ms`));
-  signal?.addEventListener('abort', onAbort, { once: true });
-  const timer = setTimeout(onLate, callDeadline);
+  const { callDeadline } = settings;
+  const late = (): Error => new UnavailableError(`responding within ${callDeadline} ms`);
+  const timer = new RequestTimer(callDeadline, late);
+  const onAbort = (): void => timer.abort(() => signal?.reason as Error);
+  signal?.addEventListener('abort', onAbort);
   try {
     // Once a call: idempotency keys belong to the API key, so another key in a retry would add a second animal.
-    const apiKey = await Promise.race([ended, settings.apiKey()]);
-    for (let retry = 1; ; retry += 1) {
-      try {
-        return await Promise.race([ended, attempt(settings, request, apiKey, ending.signal)]);
-      } catch (cause) {
-        ending.signal.throwIfAborted();
-        const isResponse = isAnimalStoreError(cause) || cause instanceof ServiceError;
-        const reaching = `reaching ${new URL(baseUrl).origin}`;
-        const error = isResponse ? cause : new UnavailableError(reaching, { cause });
-        const delay = pauseBefore(retry, error, request.idempotent);
-        if (delay === undefined || retry > retries || performance.now() + delay >= latest)
-          throw error;
-        const { promise: passed, resolve } = Promise.withResolvers<void>();
-        const pause = setTimeout(resolve, delay);
-        await Promise.race([ended, passed]).finally(() => clearTimeout(pause));
-      }
-    }
+    const apiKey = await timer.limit(settings.apiKey());
+    return await timer.limit(attempts(settings, request, apiKey, timer.signal));
   } finally {
-    clearTimeout(timer);
+    timer.stop();
     signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+/** Makes attempts until one succeeds. Rejects with the error of the last one if no retry is left, or none would help. */
+async function attempts<T>(
+  settings: ClientSettings,
+  request: ClientRequest<T>,
+  apiKey: string,
+  signal: AbortSignal,
+): Promise<T> {
+  const latest = performance.now() + settings.callDeadline;
+  for (let retry = 1; ; retry += 1) {
+    try {
+      return await attempt(settings, request, apiKey, signal);
+    } catch (cause) {
+      signal.throwIfAborted();
+      const error = responseError(cause) ?? unreachable(settings, cause);
+      if (retry > settings.retries || !isRetryable(error, request.idempotent)) throw error;
+      const pause = pauseBefore(retry, error);
+      if (performance.now() + pause >= latest) throw error;
+      await delay(pause, signal);
+    }
   }
 }
 
@@ -75,10 +75,8 @@ async function attempt<T>(
   signal: AbortSignal,
 ): Promise<T> {
   const parameters = Object.entries(query).filter(([, value]) => value !== undefined);
-  const search = parameters.map(
-    ([name, value], index) => `${index === 0 ? '?' : '&'}${name}=${value}`,
-  );
-  const response = await fetch([baseUrl, path, ...search].join(''), {
+  const search = parameters.map(([name, value]) => `${name}=${value}`).join('&');
+  const response = await fetch(`${baseUrl}${path}${search && `?${search}`}`, {
     method,
     headers: {
       ...headers,
@@ -93,22 +91,44 @@ async function attempt<T>(
     credentials: 'omit',
   });
   const text = await response.text();
-  return readBody(
-    response,
-    text,
-    (json) => read(json, response.headers),
-    path.slice('/pets/'.length),
-  );
+  const petId = path.slice('/pets/'.length);
+  return readBody(response, text, (json) => read(json, response.headers), petId);
 }
 
-/** Milliseconds to wait before this retry; `undefined` if a retry is not safe or would not help. */
-function pauseBefore(retry: number, error: Error, idempotent = true): number | undefined {
-  const response = [error, error.cause].find((one) => one instanceof ServiceError);
-  // A conflict ends soon, when the earlier request with the same key is done.
-  const isConflict = error instanceof IdempotencyConflictError;
+/** The error that came with a response: one of the domain, or the `ServiceError` itself. */
+const responseError = (error: unknown): Error | undefined =>
+  isAnimalStoreError(error) || error instanceof ServiceError ? error : undefined;
+
+const unreachable = ({ baseUrl }: ClientSettings, cause: unknown): Error =>
+  new UnavailableError(`reaching ${new URL(baseUrl).origin}`, { cause });
+
+const serviceErrorOf = (error: Error): ServiceError | undefined =>
+  [error, error.cause].find((one) => one instanceof ServiceError);
+
+/** Whether a retry is safe and can help. */
+function isRetryable(error: Error, idempotent = true): boolean {
+  // The earlier request with the same key is soon done.
+  if (error instanceof IdempotencyConflictError) return true;
+  const response = serviceErrorOf(error);
+  if (response === undefined) return idempotent;
   const statuses = idempotent ? [408, 429, 502, 503, 504] : [408, 429];
-  if (response ? !isConflict && !statuses.includes(response.status) : !idempotent) return undefined;
-  return (
-    (response?.retryAfter ?? 0) * 1000 + Math.random() * Math.min(5000, 200 * 2 ** (retry - 1))
-  );
+  return statuses.includes(response.status);
+}
+
+/** The milliseconds before this retry. */
+function pauseBefore(retry: number, error: Error): number {
+  const { retryAfter = 0 } = serviceErrorOf(error) ?? {};
+  const longest = Math.min(5000, 200 * 2 ** (retry - 1));
+  return retryAfter * 1000 + Math.random() * longest;
+}
+
+/** Resolves after these milliseconds. Rejects with the signal's reason. */
+function delay(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      reject(signal.reason as Error);
+    });
+  });
 }
