@@ -124,7 +124,7 @@ export const ERRORS = {
     status: 503,
     meaning:
       'The store is unavailable, the request took too long, or there are too many requests. A change may or may ' +
-      'not have happened: retry a create with the same `Idempotency-Key`.',
+      'not have happened.',
     message: 'The service is not available at the moment: repeat the request shortly.',
     headers: ['RetryAfter'],
   },

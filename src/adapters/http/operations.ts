@@ -158,7 +158,7 @@ export const OPERATIONS = {
     summary: 'Add an animal',
     description:
       'Adds an animal and assigns its `id`. To retry the request safely, send an `Idempotency-Key`. After a 4xx ' +
-      'response nothing was stored.',
+      'response nothing was stored. After a 5xx the animal may have been added: retry with the same key.',
     parameters: {
       'Idempotency-Key': {
         in: 'header',

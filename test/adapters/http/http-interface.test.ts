@@ -63,22 +63,12 @@ describe('HttpInterface', () => {
       expect(outcome(created)).to.equal('201');
     });
 
-    it('has neither the header nor its errors in the document and on the docs page', async () => {
-      const page = await openGet('/docs', { pets, docs: [] });
-      const document = await openGet('/openapi.json', { pets });
+    for (const path of ['/docs', '/openapi.json'])
+      it(`says nothing of them at ${path}`, async () => {
+        const { body } = await openGet(path, { pets, docs: [] });
 
-      const { paths } = JSON.parse(document.body) as {
-        paths: { '/pets': { post: { parameters?: unknown[]; responses: object } } };
-      };
-      const { parameters = [], responses } = paths['/pets'].post;
-      expect(page.body).to.not.match(/name="Idempotency-Key"|Idempotency-Replayed/);
-      expect(parameters).to.deep.equal([]);
-      expect(JSON.stringify(responses)).to.not.include('Replayed');
-      expect(Object.keys(responses))
-        .to.include('400')
-        .and.not.include('409')
-        .and.not.include('422');
-    });
+        expect(body.match(/.{0,60}idempotency.{0,60}/gi) ?? []).to.deep.equal([]);
+      });
   });
 
   describe('settings', () => {

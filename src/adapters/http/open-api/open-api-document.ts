@@ -80,28 +80,31 @@ export function openApiDocument(given: Partial<HttpSettings> = {}): string {
 }
 
 function paths(settings: HttpSettings): object {
-  const items: Record<string, Record<string, object>> = {};
-  for (const [id, operation] of servedOperations(settings)) {
-    const item = (items[operation.path] ??= {});
-    item[operation.method.toLowerCase()] = operationObject(id, operation, settings);
-  }
-  return items;
+  const byPath = Map.groupBy(servedOperations(settings), ([, { path }]) => path);
+  const items = [...byPath].map(([path, operations]) => {
+    const methods = operations.map(([id, operation]) => [
+      operation.method.toLowerCase(),
+      operationObject(id, operation, settings),
+    ]);
+    return [path, Object.fromEntries(methods)];
+  });
+  return Object.fromEntries(items);
 }
 
 /** The Operation Object of an operation (OpenAPI 3.1.1, 4.8.10). */
 function operationObject(id: string, operation: Operation, settings: HttpSettings): object {
   const { summary, description, scope, stability, deprecation, body, parameters } = operation;
   const since = day(settings.deprecatedSince);
-  const deprecated =
-    deprecation &&
-    `**Deprecated** since ${since}, will be removed on ${day(deprecation.sunset)}. ${deprecation.advice}`;
+  const deprecated = deprecation
+    ? [
+        `**Deprecated** since ${since}, will be removed on ${day(deprecation.sunset)}. ${deprecation.advice}`,
+      ]
+    : [];
   return {
     operationId: id,
     tags: [TAG.name],
     summary,
-    description: [description, deprecated ?? [], `Needs the scope \`${scope}\`.`]
-      .flat()
-      .join('\n\n'),
+    description: [description, ...deprecated, `Needs the scope \`${scope}\`.`].join('\n\n'),
     ...(deprecation && {
       deprecated: true,
       'x-deprecated-sunset': day(deprecation.sunset),
@@ -126,45 +129,46 @@ function parameterObject([name, { in: place, ...rest }]: [string, Parameter]): o
 
 const day = (date: Date): string => date.toISOString().slice(0, 10);
 
+/** The Responses Object of an operation (OpenAPI 3.1.1, 4.8.16). A removed operation has errors only. */
 function responses(id: string, operation: Operation, settings: HttpSettings): object {
-  const { success, conditional, errors, deprecation } = operation;
   const removed = isRemoved(id, settings);
   const isLimited = settings.rateLimit !== undefined && !removed;
-  const ofRoute: readonly HeaderName[] = [
-    'RequestId',
-    ...(deprecation ? (['Deprecation', 'Sunset', 'SuccessorLink'] as const) : []),
-    ...(isLimited ? (['RateLimitPolicy', 'RateLimit'] as const) : []),
-  ];
-  const codes: readonly ErrorCode[] = [
-    ...(removed ? (['operation_removed'] as const) : errors),
+  const headers: HeaderName[] = ['RequestId'];
+  if (operation.deprecation) headers.push('Deprecation', 'Sunset', 'SuccessorLink');
+  if (isLimited) headers.push('RateLimitPolicy', 'RateLimit');
+  const codes: ErrorCode[] = [
+    ...(removed ? (['operation_removed'] as const) : operation.errors),
     ...OF_THE_MESSAGE,
     ...OF_EVERY,
-    ...(isLimited ? (['rate_limited'] as const) : []),
-    ...(removed ? [] : (['insufficient_scope'] as const)),
   ];
-  const failures = [...Map.groupBy(codes, (code) => ERRORS[code].status)].map(([status, of]) => {
-    // The server responds to these before it knows the route.
-    const beforeRoute = of.some((code) => OF_THE_MESSAGE.includes(code));
-    return [status, errorResponse(of, operation, settings, beforeRoute ? ['RequestId'] : ofRoute)];
+  if (isLimited) codes.push('rate_limited');
+  if (!removed) codes.push('insufficient_scope');
+  const errors = [...Map.groupBy(codes, (code) => ERRORS[code].status)].map(([status, of]) => {
+    const isOfTheMessage = of.some((code) => OF_THE_MESSAGE.includes(code));
+    const common: readonly HeaderName[] = isOfTheMessage ? ['RequestId'] : headers;
+    return [status, errorResponse(of, operation, settings, common)];
   });
-  const headers = references([
-    ...ofRoute,
-    ...(conditional ? (['EntityTag'] as const) : []),
-    ...(success.headers ?? []),
-  ]);
-  // Numeric member names are in ascending order.
+  // JavaScript lists numeric member names in ascending order.
   return {
-    ...(!removed && {
-      [success.status]: {
-        description: success.description,
-        headers,
-        ...(success.schema && { content: content(success.schema) }),
-      },
-      ...(conditional && {
-        304: { description: 'Unchanged since the `ETag` in `If-None-Match`. No body.', headers },
-      }),
-    }),
-    ...Object.fromEntries(failures),
+    ...(!removed && successResponses(operation, headers)),
+    ...Object.fromEntries(errors),
+  };
+}
+
+function successResponses(
+  { success, conditional }: Operation,
+  common: readonly HeaderName[],
+): object {
+  const { status, description, schema } = success;
+  const entityTag = conditional ? (['EntityTag'] as const) : [];
+  const headers = references([...common, ...entityTag, ...(success.headers ?? [])]);
+  const unchanged = {
+    description: 'Unchanged since the `ETag` in `If-None-Match`. No body.',
+    headers,
+  };
+  return {
+    [status]: { description, headers, ...(schema && { content: content(schema) }) },
+    ...(conditional && { 304: unchanged }),
   };
 }
 
@@ -176,23 +180,23 @@ function errorResponse(
   headers: readonly HeaderName[],
 ): object {
   const isPatch = operation.method === 'PATCH' && codes.includes('unsupported_media_type');
-  const ofPatch = isPatch ? (['AcceptPatch'] as const) : [];
-  const described = codes.map((code) => ({ code, ...(ERRORS[code] as ErrorDescription) }));
+  const described = codes.map((code): ErrorDescription => ERRORS[code]);
   const meanings = described.map(
-    ({ code, message, meaning = message }) => `\`${code}\`: ${meaning}`,
+    ({ message, meaning = message }, index) => `\`${codes[index]}\`: ${meaning}`,
   );
-  const [first] = described;
-  const example = first && errorExample(first.code, operation, settings);
+  const [first] = codes;
   return {
     description: meanings.join('\n\n'),
     headers: references([
       ...headers,
       ...described.flatMap((error) => error.headers ?? []),
-      ...ofPatch,
+      ...(isPatch ? (['AcceptPatch'] as const) : []),
     ]),
     // An extension, not a schema: generators would make a type of each and lose the members of Error.
     'x-error-codes': codes,
-    content: content(reference('Error'), undefined, { example }),
+    content: content(reference('Error'), undefined, {
+      example: first && errorExample(first, operation, settings),
+    }),
   };
 }
 
