@@ -19,6 +19,7 @@ describe('the store in memory', () => {
       await using store = after;
       await store.pets.add(samplePet());
     }
+
     expect(String(await rejectionOf(after.check()))).to.include('after close');
   });
 
@@ -28,6 +29,7 @@ describe('the store in memory', () => {
       await pets.addOnce(samplePet(), ...claimedAt(0, { key }));
     await pets.addOnce(samplePet(), ...claimedAt(48 * 3_600_000, { key: 'last' }));
     const kept = await transfer.readClaims({ limit: 10, now: 0 });
+
     expect(kept.map(({ key }) => key)).to.deep.equal(['last']);
   });
 });

@@ -9,6 +9,7 @@ import type { ApiKeyRepository } from '../../src/application/ports/api-key-repos
 import type { Scope } from '../../src/application/ports/authenticator.js';
 import { InvalidParameterError, UnavailableError } from '../../src/domain/errors.js';
 import { SettableClock } from '../adapters/api-keys/fixtures.js';
+import { rejectionOf } from '../contract/rejection.js';
 
 const DAY = 24 * 60 * 60 * 1000;
 const STATIC = 'planted-static-key-0123456789';
@@ -34,6 +35,7 @@ describe('ManagedApiKeys', () => {
   describe('issue', () => {
     it('makes a key for ever, with every scope, when nothing else is asked for', async () => {
       const { key, record } = await managed.issue({ name: 'shop' });
+
       expect(key).to.match(new RegExp(`^ast_live_${record.id}_`));
       expect(record).to.deep.equal({
         id: record.id,
@@ -42,24 +44,29 @@ describe('ManagedApiKeys', () => {
         createdAt: clock.now(),
         state: 'active',
       });
+
       clock.advance(100_000 * DAY);
+
       expect(await resultOf(key)).to.equal('accepted');
     });
 
     it('lists scopes once and in their own order, however they were given', async () => {
       const scopes: Scope[] = ['pets:write', 'pets:read', 'pets:write'];
       const { record } = await managed.issue({ name: 'shop', scopes });
+
       expect(record.scopes).to.deep.equal(['pets:read', 'pets:write']);
     });
 
     it('takes names in any script, up to 100 characters', async () => {
       for (const name of ['x', 'x'.repeat(100), 'Лавка', '店', '👩‍👩‍👧 shop', '  padded  ']) {
-        expect((await managed.issue({ name })).record.name).to.equal(name);
+        const { record } = await managed.issue({ name });
+        expect(record.name).to.equal(name);
       }
     });
 
     it('refuses blank and long names, and those with controls or lone surrogates, and stores nothing', async () => {
       const odd = ['\n', '\u001b[2J', '\0', '\u009b', '\u2028', '\u202e', '\ud800'];
+
       for (const name of ['', ' \u2003', 'x'.repeat(101), ...odd.map((text) => `a${text}b`)]) {
         await rejects(
           managed.issue({ name }),
@@ -72,16 +79,14 @@ describe('ManagedApiKeys', () => {
 
     it('names every fault at once, callers without a compiler included', async () => {
       const untyped: { issue(request: object): Promise<unknown> } = managed;
-      for (const [scopes, expiresAt] of [
-        [['pets:eat'], clock.now()],
-        [[], new Date(Number.NaN)],
+      for (const request of [
+        { name: 7, scopes: ['pets:eat'], expiresAt: clock.now() },
+        { name: 7, scopes: [], expiresAt: new Date(Number.NaN) },
       ]) {
-        await rejects(untyped.issue({ name: 7, scopes, expiresAt }), (error) => {
-          const fields =
-            error instanceof InvalidParameterError && error.faults.map(({ field }) => field);
-          expect(fields).to.deep.equal(['name', 'scopes', 'expiresAt']);
-          return true;
-        });
+        const error = await rejectionOf(untyped.issue(request));
+        expect(error).to.be.instanceOf(InvalidParameterError);
+        const fields = (error as InvalidParameterError).faults.map(({ field }) => field);
+        expect(fields).to.deep.equal(['name', 'scopes', 'expiresAt']);
       }
     });
 
@@ -89,6 +94,7 @@ describe('ManagedApiKeys', () => {
       const taken = generate();
       const fixed = new ManagedApiKeys({ apiKeys, generate: () => taken });
       await fixed.issue({ name: 'shop' });
+
       await rejects(fixed.issue({ name: 'shop' }), UnavailableError);
     });
   });
@@ -102,6 +108,7 @@ describe('ManagedApiKeys', () => {
       clock.advance(1);
       const third = await managed.issue({ name: 'third' });
       const list = await managed.list();
+
       expect(list.map(({ id, name, state }) => [id, name, state])).to.deep.equal([
         [first.record.id, 'first', 'expired'],
         [second.record.id, 'second', 'revoked'],
@@ -114,6 +121,7 @@ describe('ManagedApiKeys', () => {
   describe('revoke', () => {
     it('ends the key at once, also on a machine whose clock is behind', async () => {
       const { key, record } = await managed.issue({ name: 'shop' });
+
       expect(await resultOf(key)).to.equal('accepted');
       expect((await managed.revoke(record.id))?.state).to.equal('revoked');
       for (const days of [-26, -100_000]) {
@@ -127,7 +135,9 @@ describe('ManagedApiKeys', () => {
       const other = await managed.issue({ name: 'other' });
       await managed.revoke(other.record.id, { after: 1000 });
       const first = clock.now();
+
       expect((await managed.revoke(record.id))?.revokedAt).to.deep.equal(first);
+
       const ended = clock.in(1000);
       clock.advance(DAY);
       for (const { id } of [record, other.record]) {
@@ -135,23 +145,28 @@ describe('ManagedApiKeys', () => {
         await managed.revoke(id, { after: 1000 });
       }
       const shown = (await managed.list()).map(({ revokedAt }) => revokedAt);
+
       expect(shown).to.have.deep.members([first, ended]);
     });
 
     it('shows a key that is revoked at once before its later end as revoked now', async () => {
       const { record } = await managed.issue({ name: 'shop' });
       await managed.revoke(record.id, { after: DAY });
+
       expect((await managed.revoke(record.id))?.revokedAt).to.deep.equal(clock.now());
     });
 
     it('can revoke a key later, and then at the earliest of several instants', async () => {
       const { key, record } = await managed.issue({ name: 'shop' });
       const revoked = await managed.revoke(record.id, { after: 1000 });
+
       expect(revoked).to.deep.include({ revokedAt: clock.in(1000), state: 'active' });
       expect((await managed.revoke(record.id, { after: DAY }))?.revokedAt).to.deep.equal(
         clock.in(1000),
       );
+
       clock.advance(1000);
+
       expect(await resultOf(key)).to.equal('revoked');
     });
 
@@ -163,6 +178,7 @@ describe('ManagedApiKeys', () => {
   it('issues, lists and revokes with the options of each call', async () => {
     const { record } = await managed.issue({ name: 'shop' });
     const call = { signal: AbortSignal.abort(new Error('aborted')) };
+
     for (const calling of [
       managed.issue({ name: 'shop' }, call),
       managed.issueFirst('shop', call),
@@ -175,6 +191,7 @@ describe('ManagedApiKeys', () => {
 
   it('revokes after a whole number of milliseconds only, else changes nothing', async () => {
     const { key, record } = await managed.issue({ name: 'shop' });
+
     for (const after of [-1, 0.5, Number.NaN, Infinity, 1e300])
       await rejects(managed.revoke(record.id, { after }), InvalidParameterError);
     expect(await resultOf(key)).to.equal('accepted');
@@ -183,19 +200,25 @@ describe('ManagedApiKeys', () => {
   it('issues one first key, however many processes start at once, and none in place of a revoked one', async () => {
     const issued = await Promise.all([1, 2, 3].map(() => managed.issueFirst('first start')));
     const [first, ...others] = issued.filter((each) => each !== undefined);
+
     expect(others).to.deep.equal([]);
     expect(await resultOf(first?.key ?? '')).to.equal('accepted');
+
     await managed.revoke(first?.record.id ?? '');
+
     expect(await managed.issueFirst('second start')).to.equal(undefined);
   });
 
   it('a key is expired from its expiry on, revoked from its revocation on, and rather revoked than expired', () => {
-    const [before, now, after] = [999, 1000, 1001] as const;
+    const before = 999;
+    const now = 1000;
+    const after = 1001;
     const state = (times: { expiresAt?: number; revokedAt?: number }): string =>
       apiKeyState(
         { id: 'x', name: 'test', hash: '', scopes: [], createdAt: before, ...times },
         now,
       );
+
     expect(state({})).to.equal('active');
     expect(state({ expiresAt: after, revokedAt: after })).to.equal('active');
     expect(state({ expiresAt: now })).to.equal('expired');
@@ -226,6 +249,7 @@ describe('ManagedApiKeys', () => {
       ],
       { depth: Infinity, showHidden: true, getters: true },
     );
+
     expect(visible).to.include(record.id);
     for (const text of [key, key.split('_')[3], STATIC]) expect(visible).to.not.include(text);
   });

@@ -33,6 +33,7 @@ import {
 import { removeFolders, temporaryFolder } from '../temporary-folder.js';
 import { untyped } from '../contract/animal-store/subject.js';
 import { rejectionOf } from '../contract/rejection.js';
+import { samplePet } from '../contract/samples.js';
 
 const HOUR = 60 * 60 * 1000;
 const START = new Date();
@@ -84,6 +85,7 @@ describe('The use cases', () => {
     const port = ports as unknown as PetRepository & PetChanges;
     const rejecting = createAnimalStore({ pets: port, changes: port });
     const { signal } = new AbortController();
+
     for (const call of [
       rejecting.listPets({}, { signal }),
       rejecting.createPet(fido, { signal }),
@@ -97,14 +99,15 @@ describe('The use cases', () => {
 
   it('name every fault of a query, and that of an id', async () => {
     const message = 'The call is not valid: id must be a bigint or a safe integer.';
+
     expect(await rejectionOf(animalStore.getPet(1.5))).to.have.property('message', message);
+
     const error = await rejectionOf(untyped(animalStore).listPets({ limit: 101, status: 'gone' }));
-    expect(error)
-      .to.have.property('faults')
-      .that.deep.equals([
-        { field: 'limit', message: 'must be an integer from 1 to 100' },
-        { field: 'status', message: 'must be one of available, pending, sold' },
-      ]);
+
+    expect(error).to.have.deep.property('faults', [
+      { field: 'limit', message: 'must be an integer from 1 to 100' },
+      { field: 'status', message: 'must be one of available, pending, sold' },
+    ]);
   });
 });
 
@@ -148,6 +151,7 @@ describe('The core hands over values that cannot change:', () => {
   }))
     it(what, async () => {
       await call();
+
       expect(given).to.not.deep.equal([]);
       for (const value of given)
         expect(Object.isFrozen(value), `${JSON.stringify(String(value))} is frozen`).to.equal(true);
@@ -162,6 +166,7 @@ describe('A store that keeps no claims', () => {
 
   it('refuses an idempotency key, says so, and adds animals without one', async () => {
     const error = await rejectionOf(animalStore.createPet(fido, { idempotencyKey }));
+
     expect(error)
       .to.be.instanceOf(InvalidParameterError)
       .with.property('message')
@@ -180,7 +185,7 @@ describe('A store that keeps no claims', () => {
 describe('A store whose pages make no progress', () => {
   const { pets } = openMemoryStore();
   before(async () => {
-    for (const _ of 'abc') await createAnimalStore({ pets }).createPet(fido);
+    for (const name of ['Fido', 'Rex', 'Bella']) await pets.add(samplePet({ name }));
   });
 
   it('is refused by listPets, which names both ids, instead of being read for ever', async () => {
@@ -190,15 +195,11 @@ describe('A store whose pages make no progress', () => {
       'every page is the first': ({ limit }) => pets.list({ limit }),
     })) {
       const animalStore = createAnimalStore({ pets: { ...pets, list } });
-      let calls = 0;
-      const traversal = async () => {
-        for (let after: bigint | undefined; (calls += 1) < 5;)
-          ({ next: after } = await animalStore.listPets({ after, limit: 1 }));
-      };
-      expect(String(await rejectionOf(traversal())), what).to.include(
-        'The page after 1 begins with 1',
-      );
-      expect(calls, what).to.equal(2);
+      const { next } = await animalStore.listPets({ limit: 1 });
+
+      const error = await rejectionOf(animalStore.listPets({ after: next, limit: 1 }));
+
+      expect(String(error), what).to.include('The page after 1 begins with 1');
     }
   });
 });
@@ -211,6 +212,7 @@ describe('importPets', () => {
     const store: PetWriter = async (entries) => void kept.push(...entries.map(({ line }) => line));
     const options = { store, keepIds: true, reject: () => {} };
     const report = await importPets(Readable.from([rows]), options);
+
     expect(kept.map((line) => ids[line])).to.deep.equal([2n, 3n]);
     expect(report.line).to.equal(ids.length - 1);
   });
@@ -227,8 +229,11 @@ describe('A program that imports only the public entries', () => {
     const reject = (line: number, reason: string) => void invalid.push(`${line}: ${reason}`);
     const importing = (store: PetWriter, keepIds = false): Promise<ImportReport> =>
       importPets(Readable.from([[...rows, { line: 2, fields: {} }]]), { store, keepIds, reject });
+
     expect(await importing(keepPets(source.transfer), true)).to.deep.equal({ added: 1, line: 2 });
+
     const once = addPets(source.pets, { source: 'a file' });
+
     expect([await importing(once), await importing(once)].map(({ added }) => added)).to.deep.equal([
       1, 0,
     ]);
@@ -236,13 +241,19 @@ describe('A program that imports only the public entries', () => {
 
     const target = await openSqliteStore(join(folder, 'animals.db'));
     const copied: CopiedCatalogue = await copyCatalogue({ source, target });
+
     expect(copied).to.deep.equal({ pets: 2, claims: 1, apiKeys: 0, lastId: 8n });
+
     const backUp: SqliteBackup = await backUpSqliteStore(target.location, join(folder, 'b.db'));
     await target.close();
     const restored = await restoreSqliteStore(join(folder, 'restored.db'), backUp.file);
+
     expect([backUp.pets, restored.pets, restored.setAside]).to.deep.equal([2, 2, undefined]);
+
     const store = await openSqliteStore(restored.store);
+
     expect((await store.pets.list({ limit: 9 })).map(({ id }) => id)).to.deep.equal([7n, 8n]);
+
     await store.close();
   });
 });
@@ -281,14 +292,19 @@ describe('createPet with an idempotency key', () => {
     const { animalStore, asked, clock } = observed();
     const { pet } = await animalStore.createPet(fido, { idempotencyKey });
     const [, claim, now] = asked[0] ?? [];
+
     expect(claim).to.deep.include({ ...idempotencyKey, keepUntil: START.getTime() + 24 * HOUR });
     expect(now).to.equal(START.getTime());
+
     clock.time = new Date(START.getTime() + 24 * HOUR - 1);
+
     expect(await animalStore.createPet(fido, { idempotencyKey })).to.deep.equal({
       pet,
       replayed: true,
     });
+
     clock.time = new Date(START.getTime() + 24 * HOUR);
+
     expect(
       (await animalStore.createPet({ ...fido, name: 'Rex' }, { idempotencyKey })).replayed,
     ).to.equal(false);
@@ -297,6 +313,7 @@ describe('createPet with an idempotency key', () => {
   it('stores the fingerprint that version 0.1 stored: SHA-256 in hexadecimal', async () => {
     const { animalStore, asked } = observed();
     await animalStore.createPet(fido, { idempotencyKey });
+
     // The digest of ["Fido","1","available"], as any tool computes it.
     expect(asked[0]?.[1].fingerprint).to.equal(
       'aad0c1c24d71e76e5a94be4cb8924adb665087aedcdc2436ae929c84be6c00e2',
@@ -307,6 +324,7 @@ describe('createPet with an idempotency key', () => {
     const { animalStore, asked } = observed();
     const invalid = { idempotencyKey: { scope: 'a\0b', key: 'x'.repeat(256) } };
     const message = 'must have 1 to 255 characters, without U+0000 and lone surrogates';
+
     expect(await rejectionOf(animalStore.createPet(fido, invalid)))
       .to.be.instanceOf(InvalidParameterError)
       .with.property('faults')
@@ -314,7 +332,9 @@ describe('createPet with an idempotency key', () => {
         { field: 'idempotencyKey.scope', message },
         { field: 'idempotencyKey.key', message },
       ]);
+
     const animal = { ...fido, name: '' };
+
     expect(await rejectionOf(animalStore.createPet(animal, invalid))).to.be.instanceOf(
       InvalidPetError,
     );

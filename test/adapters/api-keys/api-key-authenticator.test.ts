@@ -82,15 +82,17 @@ describe('ApiKeyAuthenticator', () => {
     it('needs no store: any other credential is unknown', async () => {
       const alone = new ApiKeyAuthenticator({ staticKeys: ['static-one'], clock });
       const id = staticKeyId('static-one');
+
       expect(await alone.authenticate('static-one')).to.deep.equal(accepted(id, ...SCOPES));
       for (const credential of ['static-on', 'static-one ', 'Static-one', '', generate().key]) {
-        expect(await alone.authenticate(credential)).to.deep.equal(unknown);
+        expect(await alone.authenticate(credential), credential).to.deep.equal(unknown);
       }
     });
 
     it('names every invalid key at once, by position and never by text', () => {
       const missing = undefined as unknown as string; // an environment variable that is not set
       const keys = ['good-key', 'secret one', '', 'good-too', 'secrét-two', missing];
+
       expect(() => new ApiKeyAuthenticator({ staticKeys: keys }))
         .to.throw(InvalidParameterError)
         .that.satisfies(({ faults, message }: InvalidParameterError) => {
@@ -101,13 +103,15 @@ describe('ApiKeyAuthenticator', () => {
     });
 
     it('finds one among 10,000 at the cost of one among ten', async () => {
-      const [few, many] = [await costAmong(10), await costAmong(10_000)];
+      const few = await costAmong(10);
+      const many = await costAmong(10_000);
+
       expect(many / few, 'how many times as long a wrong key takes among 10,000').to.be.below(20);
     });
 
     it('accepts them while the store is unavailable', async () => {
       await apiKeys.close();
-      expect((await authenticator.authenticate('static-one')).ok).to.equal(true);
+      expect(await authenticator.authenticate('static-one')).to.have.property('ok', true);
     });
   });
 
@@ -117,6 +121,7 @@ describe('ApiKeyAuthenticator', () => {
       const other = await managed.issue({ name: 'revoked' });
       await managed.revoke(other.record.id);
       clock.advance(1);
+
       expect(await authenticator.authenticate(one.key)).to.deep.equal(expired);
       expect(await authenticator.authenticate(other.key)).to.deep.equal(revoked);
       for (const { id } of [one.record, other.record]) {
@@ -129,19 +134,14 @@ describe('ApiKeyAuthenticator', () => {
       const { id, key, hash } = generate();
       const scopes = ['pets:paint', 'pets:read'];
       await apiKeys.add({ id, name: 'newer', hash, scopes, createdAt: 0 });
+
       expect(await authenticator.authenticate(key)).to.deep.equal(accepted(id, 'pets:read'));
     });
 
     it('accepts nothing by a stored hash that is not a SHA-256', async () => {
       for (const hash of ['', 'abc', '0'.repeat(63), 'z'.repeat(64), '0'.repeat(66)]) {
         const { id, key } = generate();
-        await apiKeys.add({
-          id,
-          name: 'damaged',
-          hash,
-          scopes: ['pets:read'],
-          createdAt: 0,
-        });
+        await apiKeys.add({ id, name: 'damaged', hash, scopes: [...SCOPES], createdAt: 0 });
         expect(await authenticator.authenticate(key), hash).to.deep.equal(unknown);
       }
     });
@@ -151,11 +151,16 @@ describe('ApiKeyAuthenticator', () => {
     it('accepts a key 1 ms before it expires and refuses it at that instant, cached or not', async () => {
       const { key, record } = await managed.issue({ name: 'test', expiresAt: clock.in(1000) });
       clock.advance(999);
-      expect((await authenticator.authenticate(key)).ok).to.equal(true);
+
+      expect(await authenticator.authenticate(key)).to.have.property('ok', true);
+
       clock.advance(1);
+
       expect(await authenticator.authenticate(key)).to.deep.equal(expired);
       expect(apiKeys.lookUps).to.deep.equal([record.id]);
+
       clock.advance(1);
+
       expect(await authenticator.authenticate(key)).to.deep.equal(expired);
     });
 
@@ -165,6 +170,7 @@ describe('ApiKeyAuthenticator', () => {
       const answer = authenticator.authenticate(key);
       clock.advance(1000);
       apiKeys.release();
+
       expect(await answer).to.deep.equal(expired);
     });
   });
@@ -174,6 +180,7 @@ describe('ApiKeyAuthenticator', () => {
       const { key, record } = await managed.issue({ name: 'test' });
       apiKeys.hold();
       const others = [authenticator.authenticate(key)];
+
       for (const reason of [new Error('gone'), undefined]) {
         const controller = new AbortController();
         const { signal } = controller;
@@ -182,8 +189,10 @@ describe('ApiKeyAuthenticator', () => {
         expect(await aborted).to.equal(signal.reason);
         others.push(authenticator.authenticate(key, new AbortController()));
       }
+
       apiKeys.release();
-      for (const other of others) expect((await other).ok).to.equal(true);
+
+      for (const other of await Promise.all(others)) expect(other).to.have.property('ok', true);
       expect(apiKeys.lookUps).to.deep.equal([record.id]);
     });
 
@@ -194,6 +203,7 @@ describe('ApiKeyAuthenticator', () => {
         await authenticator.authenticate(credential, { signal });
       await apiKeys.close();
       await rejectionOf(authenticator.authenticate(generate().key, { signal }));
+
       expect(getEventListeners(signal, 'abort')).to.deep.equal([]);
     });
   });
@@ -202,6 +212,7 @@ describe('ApiKeyAuthenticator', () => {
     it('compares as much for an unknown id as for a known one', async () => {
       const { key, record } = await managed.issue({ name: 'test' });
       const wrongSecret = withChecksum(`ast_live_${record.id}_${'0'.repeat(43)}`);
+
       for (const credential of [generate().key, wrongSecret, key])
         expect(await comparisonsBy(authenticator, credential), credential).to.equal(1);
     });

@@ -43,7 +43,9 @@ export function observedApiKeys(): ObservedApiKeys {
     ...apiKeys,
     lookUps,
     close,
-    hold: () => void (gate = Promise.withResolvers()),
+    hold() {
+      gate = Promise.withResolvers();
+    },
     release: () => gate?.resolve(),
     async findById(id) {
       lookUps.push(id);
