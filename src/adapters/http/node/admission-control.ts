@@ -2,11 +2,6 @@ import { BusyError, type Admission, type Permit } from '../admission.js';
 import { FairScheduler } from './fair-scheduler.js';
 import { SERVER_LIMITS, usableMemory } from './server-limits.js';
 
-const STARTED_PER_TURN = 64;
-
-/** Sending this many characters costs about as much as the rest of a request. */
-const SMALL = 4 * 1024;
-
 // Shared, because capturing a stack costs more than the response.
 const TOO_MANY = new BusyError('too many requests at once, or too many of this caller');
 const TOO_MUCH_UNREAD = new BusyError('the clients of this caller leave too much unread');
@@ -51,7 +46,7 @@ export class AdmissionControl implements Admission {
       reading: shared(maxInFlight),
       abandoned: shared(maxInFlight),
       unsent: shared(maxUnsent),
-      scheduler: new FairScheduler(STARTED_PER_TURN),
+      scheduler: new FairScheduler(),
       maxWait,
     };
   }
@@ -130,16 +125,16 @@ class HeldPermit implements Permit {
     this.#moveTo('unchecked');
   }
 
-  admitCaller(keyId: string): Promise<void> | undefined {
-    const { working, abandoned, unsent, scheduler } = this.#bounds;
+  async admitCaller(keyId: string): Promise<void> {
+    const { working, abandoned, unsent, scheduler, maxWait } = this.#bounds;
     this.#hold(undefined);
     this.#caller = keyId;
     if (unsent.isFull(keyId)) throw TOO_MUCH_UNREAD;
     if (working.isFull(keyId) || abandoned.isFull(keyId)) throw TOO_MANY;
-    const turn = scheduler.takeTurn(keyId);
-    if (turn) return this.#waitFor(turn);
+    const since = performance.now();
+    await scheduler.takeTurn(keyId);
+    if (this.#hasEnded || performance.now() - since > maxWait) throw TOO_LATE;
     this.#moveTo('working');
-    return undefined;
   }
 
   async whileClient<T>(work: () => Promise<T>): Promise<T> {
@@ -149,24 +144,16 @@ class HeldPermit implements Permit {
     return result;
   }
 
-  end(length: number, work?: Promise<unknown>): void {
+  end(_length: number, work?: Promise<unknown>): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    const { working, abandoned, scheduler } = this.#bounds;
+    const { working, abandoned } = this.#bounds;
     const goesOn = work !== undefined && this.#pool === working;
     this.#hold(goesOn ? abandoned : undefined);
-    scheduler.charge(1 + length / SMALL);
     if (!goesOn) return;
     const settle = (): void => this.#hold(undefined);
     work.then(settle, settle);
     setTimeout(settle, MOST_ABANDONED).unref();
-  }
-
-  async #waitFor(turn: Promise<number>): Promise<void> {
-    const since = performance.now();
-    const waited = (await turn) - since;
-    if (this.#hasEnded || waited > this.#bounds.maxWait) throw TOO_LATE;
-    this.#moveTo('working');
   }
 
   /** Takes a place in a pool in exchange for the one that it holds. */

@@ -2,8 +2,10 @@ import type { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HttpError } from '../error-responses.js';
 import type { AdmissionControl } from './admission-control.js';
+import type { FairScheduler } from './fair-scheduler.js';
 import { expectations, lateRequest, malformedRequest } from './refusals.js';
 import type { ServerLimits } from './server-limits.js';
 
@@ -27,6 +29,8 @@ export interface Gates {
   /** The gates that wait for their clients, for a request or for reading. The first has waited longest. */
   readonly waiting: Set<Gate>;
   readonly admission: AdmissionControl | undefined;
+  /** In which new connections take turns, by the addresses of their clients. */
+  readonly turns: FairScheduler;
   /** Responds in place of a listener, and closes the connection. `bytes`: where `node:http` found a fault. */
   readonly refuse: (gate: Gate, error: HttpError, bytes?: Buffer) => void;
   /** While it is true, no input is parsed. */
@@ -86,8 +90,7 @@ export class Gate extends Duplex {
     gates.open.add(this);
     gates.waiting.add(this);
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
-    // The end must not overtake the first request.
-    socket.on('end', () => setImmediate(setImmediate, this.#endInput));
+    socket.on('end', () => void this.#inTurn(this.#endInput)); // must not overtake the first request
     socket.on('error', () => {}); // it closes after it
     socket.on('close', () => this.destroy());
     this.on('error', () => {});
@@ -122,19 +125,10 @@ export class Gate extends Duplex {
     this.#isRead = false;
     this.#expectsContinue = expectations(request).length > 0;
     response.once('close', this.#finish);
-    this.#isLast = false;
-    if (this.#isHere()) this.#continue();
-    else {
-      const read = (): void => {
-        if (this.response === response) this.#read();
-      };
-      // Both are needed: a listener that reads by 'readable' does not resume.
-      request.once('resume', read);
-      request.on('newListener', (event) => {
-        if (event === 'readable') process.nextTick(read);
-      });
-    }
-    if (this.#gates.isDraining || !this.#isHere()) this.setLast(true);
+    const isHere = this.#isHere();
+    if (isHere) this.#continue();
+    else this.#onceRead(response);
+    this.setLast(this.#gates.isDraining || !isHere);
   }
 
   /** Decides whether the response in progress closes the connection. One that has begun stays what it is. */
@@ -190,21 +184,12 @@ export class Gate extends Duplex {
   check(now: number): void {
     const { limits, stoppedAt } = this.#gates;
     this.#countUnsent(); // of a response that is written in parts
-    if (this.#unsent > 0 && now - this.#unsentSince > limits.writeTimeout) this.destroy();
+    const isUnread = this.#unsent > 0 && now - this.#unsentSince > limits.writeTimeout;
+    if (isUnread) this.destroy();
     const waited = now - this.#since;
-    const { response } = this;
-    if (this.writableFinished || (this.#state === 'closing' && !response)) {
-      if (waited > limits.lingerTime) this.destroy();
-    } else if (response) {
-      // Nobody waits for the rest of a body whose response was ended.
-      const isWaiting = !response.req.complete && !response.writableEnded;
-      if (isWaiting && waited > limits.requestTimeout) this.fail(lateRequest());
-    } else if (Math.min(waited, now - stoppedAt) > limits.stopGrace) this.close();
-    else if (this.#state === 'reading') {
-      if (waited > limits.headersTimeout) this.fail(lateRequest());
-      // Without a response: one that nobody asked for could be taken for that of the next request.
-    } else if (waited > (this.#isNew ? limits.headersTimeout : limits.keepAliveTimeout))
-      this.close();
+    const awaitsRequest = this.#state === 'idle' || this.#state === 'reading';
+    if (awaitsRequest && Math.min(waited, now - stoppedAt) > limits.stopGrace) this.close();
+    else if (waited > this.#timeLimit()) this.#expire();
   }
 
   override _write(chunk: Buffer | string, encoding: BufferEncoding, done: () => void): void {
@@ -240,9 +225,19 @@ export class Gate extends Duplex {
     this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
     // Buffers up to 16 KiB, so that a FIN is noticed while a request is in progress.
     if (this.#input.length > MOST_WAITING) this.#socket.pause();
-    // A client may have reset a new connection before it was accepted. Its reset is read after its request.
-    if (this.#isNew) setImmediate(setImmediate, this.feed);
+    if (this.#isNew) void this.#inTurn(this.feed);
     else this.feed();
+  }
+
+  /**
+   * Runs a task when a client that has reset its connection is known to have: a reset is read after the request. Those
+   * of new connections take turns: thousands at once would stall the event loop ("2,500 idle connections after GET
+   * /livez").
+   */
+  async #inTurn(task: () => void): Promise<void> {
+    await nextTurn();
+    if (this.#isNew) await this.#gates.turns.takeTurn(this.remoteAddress ?? '');
+    task();
   }
 
   readonly #endInput = (): void => {
@@ -254,18 +249,45 @@ export class Gate extends Duplex {
     else this.destroy();
   };
 
+  /** How long the state may go on, in milliseconds. */
+  #timeLimit(): number {
+    const { limits } = this.#gates;
+    const { response } = this;
+    switch (this.#state) {
+      case 'idle':
+        return this.#isNew ? limits.headersTimeout : limits.keepAliveTimeout;
+      case 'reading':
+        return limits.headersTimeout;
+      case 'answering': {
+        // Nobody waits for the rest of a body whose response was ended.
+        const awaitsBody = !response?.req.complete && !response?.writableEnded;
+        return awaitsBody ? limits.requestTimeout : Infinity;
+      }
+      case 'closing':
+        return response && !this.writableFinished ? Infinity : limits.lingerTime;
+    }
+  }
+
+  #expire(): void {
+    if (this.#state === 'closing') this.destroy();
+    // Without a response: one that nobody asked for could be taken for that of the next request.
+    else if (this.#state === 'idle') this.close();
+    else this.fail(lateRequest());
+  }
+
   /** The length of the input that may be parsed now: at most to the end of the current request. */
   #pieceLength(): number {
     const isBlocked = this.readableLength > 0 || this.writableNeedDrain || this.#socket.destroyed;
     if (isBlocked || this.#input.length === 0) return 0;
-    if (this.#bodyLeft > 0) return bodyLength(this.#input, this.#bodyLeft);
-    if (this.response) return this.response.req.complete ? 0 : chunksLength(this.#input);
+    if (this.#bodyLeft > 0) return Math.min(this.#input.length, this.#bodyLeft);
+    // After the last chunk a body in chunks ends with an empty line, as headers do.
+    if (this.response) return this.response.req.complete ? 0 : lengthToEmptyLine(this.#input);
     // An empty line begins no request (RFC 9112, 2.2).
     if (this.#state === 'idle' && this.#input.some((byte) => byte > CR)) {
       this.#state = 'reading';
       this.#since = performance.now();
     }
-    return headersLength(this.#input);
+    return lengthToEmptyLine(this.#input);
   }
 
   /** Whether the whole request has come. */
@@ -275,10 +297,19 @@ export class Gate extends Duplex {
     return headers['transfer-encoding'] === undefined && this.#input.length >= this.#bodyLeft;
   }
 
-  #read(): void {
-    this.#isRead = true;
-    this.#continue();
-    this.#deliver();
+  /** Learns when a listener begins to read the body. */
+  #onceRead(response: ServerResponse): void {
+    const begin = (): void => {
+      if (this.response !== response) return;
+      this.#isRead = true;
+      this.#continue();
+      this.#deliver();
+    };
+    // Both are needed: a listener that reads by 'readable' does not resume.
+    response.req.once('resume', begin);
+    response.req.on('newListener', (event) => {
+      if (event === 'readable') process.nextTick(begin);
+    });
   }
 
   /** Sends 100, once, to a client that expects it. Without it `node:http` would close the connection. */
@@ -330,14 +361,8 @@ export class Gate extends Duplex {
   }
 }
 
-/** The length of headers, or of what has come of them. The beginning of an empty line waits for its end. */
-const headersLength = (input: Buffer): number => {
+/** The length of the input to the end of an empty line, or of all. The beginning of an empty line waits for its end. */
+const lengthToEmptyLine = (input: Buffer): number => {
   const end = input.indexOf(EMPTY_LINE);
   return end < 0 ? Math.max(0, input.length - 3) : end + EMPTY_LINE.length;
 };
-
-/** The length of a body of known length, or of what has come of it. */
-const bodyLength = (input: Buffer, left: number): number => Math.min(input.length, left);
-
-/** The length of a part of a body in chunks. After the last chunk such a body ends with an empty line, as headers do. */
-const chunksLength = headersLength;

@@ -12,6 +12,7 @@ import { errorResponse, type ErrorResponse } from '../error-responses.js';
 import { report, type HttpLog } from '../http-log.js';
 import type { HttpRequest } from '../http-message.js';
 import type { AdmissionControl } from './admission-control.js';
+import { FairScheduler } from './fair-scheduler.js';
 import { Gate, type Gates } from './gate.js';
 import {
   connectRefused,
@@ -73,6 +74,7 @@ export class NodeServer {
       open: new Set(),
       waiting: new Set(),
       admission: options.admission,
+      turns: new FairScheduler(),
       refuse: (gate, error, bytes) => this.#refuse(gate, error, requestAt(gate, bytes)),
       isHeld: false,
       isDraining: false,
@@ -190,6 +192,7 @@ export class NodeServer {
     this.#accepted += 1;
     const { limits, open, waiting, admission } = this.#gates;
     admission?.accepted();
+    this.#gates.turns.accepted();
     if (open.size >= limits.maxConnections) {
       const [longest = [...open].find((gate) => gate.pipelines)] = waiting;
       if (longest === undefined) return void socket.destroy();

@@ -6,6 +6,7 @@ import {
   BusyError,
   type HttpInterface,
   type HttpRequest,
+  type Permit,
 } from '../../../../src/adapters/http/index.js';
 import { FairScheduler } from '../../../../src/adapters/http/node/fair-scheduler.js';
 import { AdmissionControl } from '../../../../src/adapters/http/node/index.js';
@@ -29,8 +30,8 @@ import {
   settled,
 } from '../fixtures.js';
 
-/** As many requests as start in one turn of the event loop: the next ones wait for theirs. */
-const PER_TURN = 64;
+/** So many requests start together. */
+const GROUP = 16;
 const BUSY = '503 service_unavailable';
 const LIST = requestWith(KEY);
 
@@ -41,7 +42,41 @@ const by = (key: string, request: HttpRequest): HttpRequest => ({
 });
 
 const most = (maxInFlight: number): AdmissionControl => new AdmissionControl({ maxInFlight });
+/** Why a permit is refused to its caller, if it is. */
+const refusalOf = (permit: Permit): Promise<string | undefined> =>
+  Promise.resolve(permit.admitCaller('a')).then(
+    () => undefined,
+    ({ message }: Error) => message,
+  );
 const times = <T>(length: number, make: () => T): T[] => Array.from({ length }, make);
+
+/** Sets the clock forward whenever somebody looks: every group of requests seems to take 10 ms, more than a turn may. */
+const withSlowGroups = (): void => {
+  let now = 0;
+  mock.method(performance, 'now', () => {
+    now += 10;
+    return now;
+  });
+};
+
+/** How many of 64 tasks start in each turn of the event loop, if each takes so many milliseconds. */
+async function startsByTurn(milliseconds: number): Promise<readonly number[]> {
+  let now = 0;
+  mock.method(performance, 'now', () => now);
+  const turns = new FairScheduler();
+  const starts: number[] = [];
+  let turn = 0;
+  const task = async (): Promise<void> => {
+    await turns.takeTurn('a');
+    now += milliseconds;
+    starts[turn] = (starts[turn] ?? 0) + 1;
+  };
+
+  const tasks = Promise.all(times(64, task));
+  for (; turn < 8; turn += 1) await settled();
+  await tasks;
+  return starts;
+}
 
 describe('The places for requests', () => {
   keepAlive();
@@ -101,7 +136,7 @@ describe('The places for requests', () => {
       const crowd = ['one', 'two', 'three'].flatMap((key) =>
         times(3, () => http.handle(by(key, { ...request, readBody }))),
       );
-      await settled();
+      for (let turn = 0; turn < 2; turn += 1) await settled();
       const before = pets.calls.length;
       const last = http.handle(by('last', request));
       await Promise.race([last, pets.called(before + 1)]);
@@ -159,10 +194,12 @@ describe('The places for requests', () => {
     const http = httpInterface({ pets, admission });
     const created = http.handle(createWith(REX));
     await pets.called(1);
-    expect(admission.inFlight).to.equal(1);
-    const lists = times(PER_TURN + 6, () => http.handle(LIST));
-    await pets.called(PER_TURN + 7);
-    expect(admission.inFlight).to.equal(PER_TURN + 7);
+    expect(admission.inFlight, 'while the store works for a create').to.equal(1);
+
+    const lists = times(70, () => http.handle(LIST));
+    await pets.called(71);
+
+    expect(admission.inFlight, 'with 70 lists more').to.equal(71);
     for (const call of pets.calls) call.resolve();
     await Promise.all([created, ...lists]);
   });
@@ -171,12 +208,13 @@ describe('The places for requests', () => {
     const admission = new AdmissionControl({ maxUnchecked: 1 });
     const permit = admission.admit();
     permit.end(0);
-    expect(permit.admitCaller('a')).to.equal(undefined);
+    expect(await refusalOf(permit)).to.equal('The service is busy (too busy to answer soon).');
     await permit.whileClient(async () => {});
     permit.end(0);
-    expect(admission.inFlight).to.equal(0);
+    expect(admission.inFlight, 'after the permit has ended').to.equal(0);
+
     admission.admit();
-    expect(() => admission.admit()).to.throw(BusyError);
+    expect(() => admission.admit(), 'a second permit of one').to.throw(BusyError);
   });
 });
 
@@ -189,16 +227,34 @@ describe('The turns of requests', () => {
     const http = httpInterface({ admission: most(1_000) });
     const done: string[] = [];
     const handle = (key: string) => http.handle(by(key, LIST)).then(() => done.push(key));
-    await Promise.all([...times(5 * PER_TURN, () => handle('greedy')), handle('modest')]);
-    expect(done.indexOf('modest')).to.be.within(PER_TURN, 3 * PER_TURN);
+
+    await Promise.all([...times(20 * GROUP, () => handle('greedy')), handle('modest')]);
+
+    expect(done.indexOf('modest'), 'requests answered before the modest one').to.be.below(GROUP);
+  });
+
+  it('go to the requests of a key in the order in which they came', async () => {
+    const turns = new FairScheduler();
+    const started: number[] = [];
+    const come = [1, 2, 3].map((each) => turns.takeTurn('a').then(() => started.push(each)));
+
+    await Promise.all(come);
+
+    expect(started).to.deep.equal([1, 2, 3]);
   });
 
   it('are not waited for by health checks', async () => {
     const http = httpInterface({ admission: most(1_000) });
-    let waiting = 5 * PER_TURN;
-    const lists = times(waiting, () => http.handle(LIST).then(() => (waiting -= 1)));
+    let waiting = 5 * GROUP;
+    const list = async (): Promise<void> => {
+      await http.handle(LIST);
+      waiting -= 1;
+    };
+    const lists = times(waiting, list);
+
     await http.handle(requestWith({}, { path: '/livez' }));
-    expect(waiting).to.be.above(3 * PER_TURN);
+
+    expect(waiting, 'lists that wait when the health check is answered').to.equal(5 * GROUP);
     await Promise.all(lists);
   });
 
@@ -208,93 +264,90 @@ describe('The turns of requests', () => {
   ] as const) {
     it(`are ${refusal ? 'not ' : ''}waited for by default for ${waited} ms`, async () => {
       const clock = mock.method(performance, 'now', () => 1000);
-      const admission = new AdmissionControl();
-      let turn: Promise<void> | undefined;
-      while (turn === undefined) turn = admission.admit().admitCaller('a');
+      const refused = refusalOf(new AdmissionControl().admit());
+
       clock.mock.mockImplementation(() => 1000 + waited);
-      const refused = await turn.catch(({ message }: Error) => message);
-      expect(refused).to.equal(refusal);
+
+      expect(await refused).to.equal(refusal);
     });
   }
 
-  it('start fewer requests at once while responses are long', async () => {
-    const admission = most(1_000);
-    const permits = [admission.admit()];
-    while (permits.at(-1)?.admitCaller('a') === undefined) permits.push(admission.admit());
-    expect(permits).to.have.length(PER_TURN + 1);
-    for (const started of permits.slice(0, PER_TURN)) started.end(28 * 1024); // costs as much as 8 requests
-    await settled();
-    let started = 0;
-    while (admission.admit().admitCaller('a') === undefined) started += 1;
-    expect(started).to.be.below(PER_TURN / 4);
+  it('start all that wait in one turn of the event loop if that takes less than 5 ms', async () => {
+    expect(await startsByTurn(0)).to.deep.equal([64]);
+  });
+
+  it('start no more than a group in a turn of the event loop if a group takes 5 ms', async () => {
+    expect(await startsByTurn(5 / GROUP)).to.deep.equal([16, 16, 16, 16]);
   });
 
   it('are given up by a client that disconnects', async () => {
+    withSlowGroups();
     const pets = new HeldPetRepository();
     const take = mock.fn(async () => ({ allowed: true, remaining: 1, resetsIn: 1 }));
     const rateLimiter = { limit: { requests: 1, seconds: 1 }, take };
-    const http = httpInterface({ pets, rateLimiter, admission: new AdmissionControl() });
-    const others = times(PER_TURN + 1, () => http.handle(LIST));
+    const admission = new AdmissionControl({ maxWait: Infinity });
+    const http = httpInterface({ pets, rateLimiter, admission });
+    const others = times(GROUP, () => http.handle(LIST));
     const { request, leave } = leaving(LIST);
     const given = http.handle(request);
-    await pets.called(PER_TURN);
+    await pets.called(GROUP);
+
     leave();
+
     expect(outcome(await given)).to.equal('408 request_timeout');
-    await pets.called(PER_TURN + 1);
     await settled();
-    expect(take.mock.callCount()).to.equal(PER_TURN + 1);
+    expect(take.mock.callCount(), 'requests counted for the quota').to.equal(GROUP);
     for (const call of pets.calls) call.resolve();
     await Promise.all(others);
   });
 
   it('are passed on while connections come, so that those are accepted, but at most 16 in a row', async () => {
-    const turns = new FairScheduler(1);
-    void turns.takeTurn('a');
+    withSlowGroups();
+    const turns = new FairScheduler();
     let turn = 0;
-    const started: number[] = [];
-    for (let count = 0; count < 2; count += 1)
-      void turns.takeTurn('a')?.then(() => started.push(turn));
-    for (; started.length < 2; turn += 1) {
+    const started = new Set<number>();
+    const tasks = times(2 * GROUP, () => turns.takeTurn('a').then(() => started.add(turn)));
+
+    for (; started.size < 2 && turn < 100; turn += 1) {
       turns.accepted();
       await settled();
     }
-    expect(started).to.deep.equal([16, 33]);
-  });
 
-  it('start together what came together, and alone what came alone', async () => {
-    const turns = new FairScheduler(8);
-    const waits: boolean[] = [];
-    for (const together of [1, 2, 1]) {
-      let waiting = turns.takeTurn('a');
-      while (waiting === undefined) waiting = turns.takeTurn('a'); // the budget is spent
-      if (together === 2) waiting = turns.takeTurn('a');
-      await waiting;
-      waits.push(turns.takeTurn('a') !== undefined);
-      await settled();
-      await settled();
-    }
-    expect(waits).to.deep.equal([false, true, false]);
+    expect([...started], 'turns in which something started').to.deep.equal([16, 33]);
+    await Promise.all(tasks);
   });
 
   it('are passed on by a server that accepts connections', async () => {
     const admission = new AdmissionControl();
     const accepted = mock.method(admission, 'accepted');
     const { port } = await listening(echoTarget, { admission });
+
     for (let count = 0; count < 2; count += 1)
       await (await RawConnection.open(port, head('GET /'))).responses(1);
-    expect(accepted.mock.callCount()).to.equal(2);
+
+    expect(accepted.mock.callCount(), 'calls for two connections').to.equal(2);
   });
 
-  it('are not overtaken: while something waits, everything does, and then nothing', async () => {
-    const turns = new FairScheduler(2);
-    const started = [turns.takeTurn('a'), turns.takeTurn('a')];
-    const waiting = [turns.takeTurn('a'), turns.takeTurn('b')];
-    expect(started).to.deep.equal([undefined, undefined]);
-    expect(waiting).to.not.include(undefined);
-    for (const turn of waiting) await turn;
-    expect(turns.takeTurn('a'), 'the budget of that turn is spent').to.not.equal(undefined);
+  it('are taken by new connections, however many send their first request at once', async () => {
+    withSlowGroups();
+    let inThisTurn = 0;
+    let mostInTurn = 0;
+    const { port } = await listening((_request, response) => {
+      if (inThisTurn === 0)
+        setImmediate(() => {
+          inThisTurn = 0;
+        });
+      inThisTurn += 1;
+      mostInTurn = Math.max(mostInTurn, inThisTurn);
+      response.end();
+    });
+    const connections = await Promise.all(times(60, () => RawConnection.open(port)));
     await settled();
-    expect(turns.takeTurn('a')).to.equal(undefined);
+
+    for (const connection of connections) connection.send(head('GET /'));
+    await Promise.all(connections.map((connection) => connection.responses(1)));
+
+    expect(mostInTurn, 'requests begun in one turn').to.equal(GROUP);
   });
 });
 
@@ -382,7 +435,7 @@ describe('Permits', () => {
       async (requests, isCrowded) => {
         const admission = new AdmissionControl({ maxInFlight: MOST, maxWait: 60_000 });
         const world = new World(admission);
-        const crowd = times(isCrowded ? PER_TURN : 0, () => world.http.handle(LIST));
+        const crowd = times(isCrowded ? 64 : 0, () => world.http.handle(LIST));
         await Promise.all([...requests.map((planned) => world.handle(planned)), ...crowd]);
         expect(admission.inFlight).to.equal(0);
         for (let turn = 0; turn < 4; turn += 1) await settled();
