@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** So many tasks go the same way step by step, which is cheaper: their code stays in the processor's caches. */
-const GROUP = 16;
+/** At most so many tasks start together. That is cheaper: their code stays in the processor's caches. */
+const LARGEST_GROUP = 16;
 /** How long groups are started in one turn of the event loop, in milliseconds. */
 const TURN = 5;
 /** While connections come, so many turns in a row accept one and start nothing. */
@@ -16,6 +16,7 @@ export class FairScheduler {
   /** The waiting tasks by caller, the oldest first. The caller whose turn is next comes first. */
   readonly #queues = new Map<string, Array<() => void>>();
   #isStarting = false;
+  #groupSize = LARGEST_GROUP;
   #hasAccepted = false;
 
   /** Resolves when a task of `caller` may start. */
@@ -41,12 +42,9 @@ export class FairScheduler {
     this.#isStarting = true;
     while (this.#queues.size > 0) {
       await this.#quietTurn();
-      const began = performance.now();
-      do {
-        this.#startGroup();
-        // Goes on when the group has done what it can do in this turn, so that its time is known.
-        await new Promise<void>((resolve) => process.nextTick(resolve));
-      } while (this.#queues.size > 0 && performance.now() - began < TURN);
+      let left = TURN;
+      do left -= await this.#startGroup();
+      while (this.#queues.size > 0 && left > 0);
     }
     this.#isStarting = false;
   }
@@ -60,14 +58,21 @@ export class FairScheduler {
     }
   }
 
-  #startGroup(): void {
+  /** Resolves to the milliseconds that a group takes for what it can do in this turn. If it is long, the next is smaller. */
+  async #startGroup(): Promise<number> {
+    const began = performance.now();
     let started = 0;
     for (const [caller, queue] of this.#queues) {
-      if (started === GROUP) return;
+      if (started === this.#groupSize) break;
       started += 1;
       queue.shift()?.();
       this.#queues.delete(caller);
       if (queue.length > 0) this.#queues.set(caller, queue); // behind the other callers
     }
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    const took = performance.now() - began;
+    this.#groupSize =
+      took < TURN ? Math.min(this.#groupSize * 2, LARGEST_GROUP) : Math.max(this.#groupSize / 2, 1);
+    return took;
   }
 }

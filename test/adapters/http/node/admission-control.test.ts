@@ -59,20 +59,20 @@ const withSlowGroups = (): void => {
   });
 };
 
-/** How many of 64 tasks start in each turn of the event loop, if each takes so many milliseconds. */
-async function startsByTurn(milliseconds: number): Promise<readonly number[]> {
+/** How many tasks start in each turn of the event loop, if they take so many milliseconds. */
+async function startsByTurn(milliseconds: readonly number[]): Promise<readonly number[]> {
   let now = 0;
   mock.method(performance, 'now', () => now);
   const turns = new FairScheduler();
   const starts: number[] = [];
   let turn = 0;
-  const task = async (): Promise<void> => {
+  const run = async (duration: number): Promise<void> => {
     await turns.takeTurn('a');
-    now += milliseconds;
+    now += duration;
     starts[turn] = (starts[turn] ?? 0) + 1;
   };
 
-  const tasks = Promise.all(times(64, task));
+  const tasks = Promise.all(milliseconds.map(run));
   for (; turn < 8; turn += 1) await settled();
   await tasks;
   return starts;
@@ -273,11 +273,18 @@ describe('The turns of requests', () => {
   }
 
   it('start all that wait in one turn of the event loop if that takes less than 5 ms', async () => {
-    expect(await startsByTurn(0)).to.deep.equal([64]);
+    const starts = await startsByTurn(times(64, () => 4 / 64));
+
+    expect(starts).to.deep.equal([64]);
   });
 
-  it('start no more than a group in a turn of the event loop if a group takes 5 ms', async () => {
-    expect(await startsByTurn(5 / GROUP)).to.deep.equal([16, 16, 16, 16]);
+  it('start fewer and fewer together while a group takes 5 ms or longer, and more once it does not', async () => {
+    const long = times(31, () => 5);
+    const short = times(33, () => 0);
+
+    const starts = await startsByTurn([...long, ...short]);
+
+    expect(starts).to.deep.equal([16, 8, 4, 2, 1, 33]);
   });
 
   it('are given up by a client that disconnects', async () => {
