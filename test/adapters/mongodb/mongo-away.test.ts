@@ -89,7 +89,7 @@ describeOnMongo('A MongoDB store whose database is unreachable', (server) => {
     notices.length = 0;
     database = newDatabaseName();
     proxy = await new MongoProxy(server).open();
-    uri = uriOf(server, database, { host: proxy.host });
+    uri = uriOf(server, database, proxy.host);
   });
   afterEach(async () => {
     await proxy.close();

@@ -1,93 +1,132 @@
 import { expect } from 'chai';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ObjectId, type Document } from 'mongodb';
-import { petWithId } from '../../../src/domain/pet.js';
+import { petWithId, type Pet } from '../../../src/domain/pet.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
-import { claimOn, describeStore, rejection, rex } from './mongo-store-tests.js';
+import { addOnce, claimOn, describeStore, rejection, rex } from './mongo-store-tests.js';
+
+const YEAR = 365 * 24 * 60 * 60 * 1000;
 
 const pets = Array.from({ length: 20 }, (_, index) => petWithId(BigInt(index + 1), rex));
+
+/** Holds for a time that is as good as now, even on a busy machine. */
+function expectNow(time: unknown, what: string): void {
+  expect(Number(time), what).to.be.closeTo(Date.now(), 60_000);
+}
 
 // Lost replies, commands and documents of other programs: in the tests of those.
 describeStore('A MongoDB catalogue that is moved', ({ onStore, throughProxy }) => {
   const orphans =
     'does not read a claim whose animal is missing or has another id, and goes on with the next ones';
-  onStore(orphans, async ({ store: { pets: repository, transfer }, collection }) => {
+  onStore(orphans, async ({ store, collection }) => {
+    const { transfer } = store;
     const ids: bigint[] = [];
     for (const key of ['a', 'b', 'c', 'd', 'e']) {
-      ids.push((await repository.addOnce(rex, claimOn(key), Date.now())).pet.id);
+      const { pet } = await addOnce(store, claimOn(key));
+      ids.push(pet.id);
     }
     // As if the processes had ended between the two writes.
-    await collection('pets').deleteMany({ _id: { $in: ids.slice(0, 3) } } as Document);
-    const another = { _id: ids[1], ...rex, name: 'Another', operation: new ObjectId() };
-    await collection('pets').insertOne(another);
+    const missing = { _id: { $in: ids.slice(0, 3) } };
+    await collection('pets').deleteMany(missing as Document);
+    await collection('pets').insertOne({
+      ...rex,
+      _id: ids[1],
+      operation: new ObjectId(),
+    });
     const now = Date.now();
+
     const first = await transfer.readClaims({ limit: 2, now });
-    expect(first.map(({ key }) => key)).to.deep.equal(['d']);
     const next = await transfer.readClaims({ after: first.at(-1), limit: 2, now });
-    expect(next.map(({ key, petId }) => [key, petId])).to.deep.equal([['e', ids[4]]]);
-    expect(await transfer.readClaims({ after: next.at(-1), limit: 2, now })).to.deep.equal([]);
+    const rest = await transfer.readClaims({ after: next.at(-1), limit: 2, now });
+
+    const read = [first, next, rest].map((claims) => claims.map(({ key }) => key));
+    expect(read).to.deep.equal([['d'], ['e'], []]);
+    expect(next[0]).to.have.property('petId', ids[4]);
   });
 
-  const left =
-    'keeps what is left of a removed animal as long as its last claim, and reads it as no animal';
-  onStore(left, async ({ store: { pets: repository, transfer, changes }, collection }) => {
-    const inAYear = Date.now() + 365 * 24 * 60 * 60 * 1000;
-    const plain = await repository.add(rex);
-    const claim = claimOn('t', { keepUntil: inAYear });
-    const { pet: claimed } = await repository.addOnce(rex, claim, Date.now());
-    await transfer.writeClaims([{ ...claimOn('sooner'), petId: claimed.id }]);
-    for (const [key, keepUntil] of [
-      ['sooner', Date.now()],
-      ['last', inAYear],
-      ['again', Date.now()],
-    ] as const)
-      await transfer.writeClaims([{ ...claimOn(`removed ${key}`, { keepUntil }), petId: 9000n }]);
-    for (const { id } of [plain, claimed])
-      expect(await changes.remove(id, PET_STATUSES)).to.equal(true);
+  const kept =
+    'keeps what is left of a removed animal until its last claim expires, and reads it as no animal';
+  onStore(kept, async ({ store, collection }) => {
+    const { transfer, changes } = store;
+    const inAYear = Date.now() + YEAR;
+    const plain = await store.pets.add(rex);
+    const { pet: claimed } = await addOnce(store, claimOn('t', { keepUntil: inAYear }));
+    const writeClaim = (petId: bigint, keepUntil = Date.now()) => {
+      const claim = claimOn(`${petId} until ${keepUntil}`, { keepUntil });
+      return transfer.writeClaims([{ ...claim, petId }]);
+    };
+    await writeClaim(claimed.id);
+    await writeClaim(9000n);
+    await writeClaim(9000n, inAYear);
+    await writeClaim(9000n);
+
+    for (const { id } of [plain, claimed]) await changes.remove(id, PET_STATUSES);
+
     const documents = await collection('pets').find().sort({ _id: 1 }).toArray();
-    const until = documents.map(({ removedUntil }) => (removedUntil as Date).getTime());
-    expect(Math.abs((until[0] ?? 0) - Date.now())).to.be.below(60_000);
-    expect(until.slice(1)).to.deep.equal([inAYear, inAYear]);
-    expect(documents.flatMap((document) => Object.keys(document))).to.not.include('name');
-    expect(await transfer.survey()).to.include({ pets: 0 });
-    expect(await repository.list({ limit: 5 })).to.deep.equal([]);
-
-    // An animal that is stored under its id again ends its claims.
-    await transfer.writePets([claimed]);
-    expect(await changes.remove(claimed.id, PET_STATUSES)).to.equal(true);
-    const again = await collection('pets').findOne({ _id: claimed.id } as Document);
-    expect(Math.abs(Number(again?.['removedUntil']) - Date.now())).to.be.below(60_000);
+    const [ofPlain, ...ofClaimed] = documents.map(({ removedUntil }) => Number(removedUntil));
+    expectNow(ofPlain, 'without a claim');
+    expect(ofClaimed, 'with claims').to.deep.equal([inAYear, inAYear]);
+    const fields = documents.flatMap((document) => Object.keys(document));
+    expect(fields).to.not.include('name');
+    const survey = await transfer.survey();
+    expect(survey).to.include({ pets: 0 });
+    const listed = await store.pets.list({ limit: 5 });
+    expect(listed).to.deep.equal([]);
   });
+
+  onStore(
+    'lets the claims of a removed animal expire when an animal is stored under its id again',
+    async ({ store, collection }) => {
+      const { transfer, changes } = store;
+      const { pet } = await addOnce(store, claimOn('t', { keepUntil: Date.now() + YEAR }));
+      await changes.remove(pet.id, PET_STATUSES);
+
+      await transfer.writePets([pet]);
+
+      const listed = await store.pets.list({ limit: 5 });
+      expect(listed).to.deep.equal([pet]);
+      const claims = await transfer.readClaims({ limit: 5, now: Date.now() });
+      expect(claims).to.deep.equal([]);
+      await changes.remove(pet.id, PET_STATUSES);
+      const left = await collection('pets').findOne();
+      expectNow(left?.['removedUntil'], 'what is left after the second removal');
+    },
+  );
 
   onStore(
     'knows how far the ids went when the counter was lost or restored',
     async ({ store, collection }) => {
       await store.transfer.writePets([petWithId(77n, rex)]);
-      expect(await collection('counters').countDocuments()).to.equal(0);
-      expect(await store.transfer.survey()).to.deep.equal({ pets: 1, lastId: 77n });
+
+      const whenLost = await store.transfer.survey();
       await collection('counters').insertOne({ _id: 'pets', last: 5n });
-      expect(await store.transfer.survey()).to.deep.equal({ pets: 1, lastId: 77n });
+      const whenRestored = await store.transfer.survey();
+
+      const expected = { pets: 1, lastId: 77n };
+      expect(whenLost, 'lost').to.deep.equal(expected);
+      expect(whenRestored, 'restored').to.deep.equal(expected);
     },
   );
 
-  const patient = 'waits in each call for a database that is away, longer than a request would';
-  throughProxy(
-    patient,
-    { timeout: 300 },
-    async ({ store: { pets: repository, transfer }, proxy }) => {
-      await transfer.writePets(pets.slice(0, 1));
-      await proxy.close();
-      const waiting = [
-        transfer.writePets(pets),
-        transfer.writeClaims([{ ...claimOn('t'), petId: 1n }]),
-        transfer.readClaims({ limit: 1, now: Date.now() }),
-        transfer.reserveIds(100n),
-      ];
-      await rejection(repository.list({ limit: 5 }));
-      await delay(2000);
-      await proxy.open();
-      await Promise.all(waiting);
-      expect(await repository.list({ limit: 50 })).to.deep.equal(pets);
-    },
-  );
+  const patient =
+    'waits in each call for a database that is unreachable, longer than a request would';
+  throughProxy(patient, { timeout: 300 }, async ({ store, proxy }) => {
+    const { transfer } = store;
+    await transfer.writePets(pets.slice(0, 1));
+    await proxy.close();
+
+    const waiting = Promise.all([
+      transfer.writePets(pets),
+      transfer.writeClaims([{ ...claimOn('t'), petId: 1n }]),
+      transfer.readClaims({ limit: 1, now: Date.now() }),
+      transfer.reserveIds(100n),
+    ]);
+    await rejection(store.pets.list({ limit: 5 }));
+    await delay(2000);
+    await proxy.open();
+    await waiting;
+
+    const listed: readonly Pet[] = await store.pets.list({ limit: 50 });
+    expect(listed).to.deep.equal(pets);
+  });
 });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Document } from 'mongodb';
 import { NEW_PET_FIELDS, petWithId } from '../../../src/domain/pet.js';
 import { until } from '../../until.js';
-import { apiKey, claimOn, describeStore, rex } from './mongo-store-tests.js';
+import { addOnce, apiKey, claimOn, describeStore, rex } from './mongo-store-tests.js';
 
 const WRITES = ['insert', 'update', 'findAndModify'];
 
@@ -11,45 +11,51 @@ const nameOf = (command: Document): string => Object.keys(command)[0] ?? '';
 const named = (commands: readonly Document[], ...names: readonly string[]): Document[] =>
   commands.filter((command) => names.includes(nameOf(command)));
 
-const pets = Array.from({ length: 100 }, (_, index) => petWithId(BigInt(index + 1), rex));
+/** The longest that the server may work on a command: two fifths of a minute. */
+const LONGEST = 24_000;
 
 describeStore('The commands of a MongoDB store', ({ onStore, throughProxy }) => {
-  throughProxy(
-    'write journaled by a majority, retryable, in no transaction',
-    {},
-    async ({ store, proxy }) => {
-      for (let count = 0; count < 20; count += 1) await store.pets.add(rex);
-      // Ids come in blocks, so that most animals cost one write.
-      expect(proxy.commands.filter((command) => WRITES.includes(nameOf(command)))).to.have.length(
-        21,
-      );
-      for (const claim of [claimOn('t'), claimOn('t')])
-        await store.pets.addOnce(rex, claim, Date.now());
-      await store.apiKeys.add(apiKey);
-      await store.apiKeys.revoke('k', Date.now());
-      await store.transfer.reserveIds(100n);
-      await store.transfer.writePets(pets);
-      await store.transfer.writeClaims([{ ...claimOn('t'), petId: 5n }]);
-      const writes = named(proxy.commands, ...WRITES);
-      expect(new Set(writes.map(nameOf))).to.deep.equal(new Set(WRITES));
-      for (const write of writes) {
-        expect(write['writeConcern'], nameOf(write)).to.include({ w: 'majority', j: true });
-        expect(Number(write['writeConcern'].wtimeout)).to.equal(2000);
-        expect(Number(write['maxTimeMS'])).to.be.within(1, 24_000);
-        expect(write).to.include.keys('lsid', 'txnNumber');
-        expect(write).to.not.have.any.keys('startTransaction', 'autocommit');
-      }
-      // A hundred animals at once, and in any order, so that one that fails stops none.
-      for (const batch of named(writes, 'update').slice(-2))
-        expect(batch).to.include({ ordered: false });
-      expect(named(writes, 'delete')).to.deep.equal([]);
-    },
-  );
+  const once = 'write an animal by one command, since ids come in blocks';
+  throughProxy(once, {}, async ({ store, proxy }) => {
+    for (let count = 0; count < 20; count += 1) await store.pets.add(rex);
+
+    const writes = named(proxy.commands, ...WRITES);
+    expect(writes.map(nameOf), '20 animals and one block').to.have.length(21);
+  });
+
+  const writing = 'write journaled by a majority, retryable, in no transaction';
+  throughProxy(writing, {}, async ({ store, proxy }) => {
+    const pets = Array.from({ length: 100 }, (_, index) => petWithId(BigInt(index + 1), rex));
+    await store.pets.add(rex);
+    await addOnce(store);
+    await addOnce(store);
+    await store.apiKeys.add(apiKey);
+    await store.apiKeys.revoke('k', Date.now());
+    await store.transfer.reserveIds(100n);
+    await store.transfer.writePets(pets);
+    await store.transfer.writeClaims([{ ...claimOn('t'), petId: 5n }]);
+
+    const writes = named(proxy.commands, ...WRITES);
+    expect(new Set(writes.map(nameOf))).to.deep.equal(new Set(WRITES));
+    for (const write of writes) {
+      const { writeConcern, maxTimeMS } = write;
+      expect(writeConcern, nameOf(write)).to.include({ w: 'majority', j: true });
+      expect(Number(writeConcern.wtimeout), 'wtimeout').to.equal(2000);
+      expect(Number(maxTimeMS), 'maxTimeMS').to.be.within(1, LONGEST);
+      expect(write).to.include.keys('lsid', 'txnNumber');
+      expect(write).to.not.have.any.keys('startTransaction', 'autocommit');
+    }
+    // A hundred animals at once, and in any order, so that one that fails stops none.
+    const batches = named(writes, 'update').slice(-2);
+    for (const batch of batches) expect(batch).to.include({ ordered: false });
+    const deletes = named(writes, 'delete');
+    expect(deletes).to.deep.equal([]);
+  });
 
   const reading =
     'read what a majority has, from the primary, in bounded time, and only fields of an animal';
   throughProxy(reading, {}, async ({ store, proxy }) => {
-    const { pet } = await store.pets.addOnce(rex, claimOn('t'), Date.now());
+    const { pet } = await addOnce(store);
     proxy.commands.length = 0;
     await store.pets.findById(pet.id);
     await store.pets.list({ limit: 21 });
@@ -58,15 +64,16 @@ describeStore('The commands of a MongoDB store', ({ onStore, throughProxy }) => 
     await store.apiKeys.findById('k');
     await store.apiKeys.list();
     await store.transfer.readClaims({ limit: 5, now: Date.now() });
+
     const reads = named(proxy.commands, 'find');
-    expect(reads).to.have.length(8);
-    for (const read of reads) {
-      expect(read['readConcern']).to.deep.include({ level: 'majority' });
-      expect(Number(read['maxTimeMS'])).to.be.within(1, 24_000);
-      expect(read['$readPreference']?.mode ?? 'primary').to.match(/^primary(?:Preferred)?$/);
+    expect(reads, 'one for each call, and the animals of the claims').to.have.length(8);
+    for (const { readConcern, maxTimeMS, $readPreference } of reads) {
+      expect(readConcern).to.deep.include({ level: 'majority' });
+      expect(Number(maxTimeMS), 'maxTimeMS').to.be.within(1, LONGEST);
+      expect($readPreference?.mode ?? 'primary').to.match(/^primary(?:Preferred)?$/);
     }
-    for (const read of reads.slice(0, 3)) {
-      const fields = Object.keys(read['projection']).filter((field) => field !== 'removedUntil');
+    for (const { projection } of reads.slice(0, 3)) {
+      const fields = Object.keys(projection).filter((field) => field !== 'removedUntil');
       expect(fields).to.deep.equal(['_id', ...NEW_PET_FIELDS]);
     }
   });
@@ -75,29 +82,47 @@ describeStore('The commands of a MongoDB store', ({ onStore, throughProxy }) => 
     'never have the server stream its state: the driver would die of a bigint in an election';
   throughProxy(polling, { query: '&heartbeatFrequencyMS=500' }, async ({ store, proxy }) => {
     await store.pets.list({ limit: 1 });
-    await until('servers are monitored', async () => named(proxy.commands, 'hello').length > 0);
-    for (const hello of named(proxy.commands, 'hello'))
-      expect(hello).to.not.have.property('topologyVersion');
+    const greetings = () => named(proxy.commands, 'hello');
+    await until('servers are monitored', async () => greetings().length > 0);
+
+    for (const hello of greetings()) expect(hello).to.not.have.property('topologyVersion');
   });
 
   onStore('contain whatever a caller gives as a value, never as an operator', async ({ store }) => {
-    const { pets: repository, apiKeys } = store;
-    const pet = await repository.add(rex);
+    const { pets, apiKeys } = store;
+    const pet = await pets.add(rex);
     await apiKeys.add(apiKey);
     const operator: never = { $ne: null } as never;
-    expect(await repository.list({ limit: 5, status: operator })).to.deep.equal([]);
-    expect(await repository.findById(operator)).to.equal(undefined);
-    expect(await apiKeys.findById(operator)).to.equal(undefined);
-    expect(await apiKeys.revoke(operator, Date.now())).to.equal(undefined);
-    for (const key of ['{"$ne":null}', '$where', '{$gt:1}']) {
-      const claim = claimOn(key, { scope: '$where' });
-      expect(
-        (await repository.addOnce({ ...rex, name: key }, claim, Date.now())).replayed,
-      ).to.equal(false);
-      expect(
-        (await repository.addOnce({ ...rex, name: key }, claim, Date.now())).replayed,
-      ).to.equal(true);
-    }
-    expect(await repository.findById(pet.id)).to.deep.equal(pet);
+
+    const listed = await pets.list({ limit: 5, status: operator });
+    const found = await pets.findById(operator);
+    const foundKey = await apiKeys.findById(operator);
+    const revoked = await apiKeys.revoke(operator, Date.now());
+
+    expect({ listed, found, foundKey, revoked }).to.deep.equal({
+      listed: [],
+      found: undefined,
+      foundKey: undefined,
+      revoked: undefined,
+    });
+    expect(await pets.findById(pet.id)).to.deep.equal(pet);
   });
+
+  onStore(
+    'contain keys of claims and names that look like operators as text',
+    async ({ store }) => {
+      for (const text of ['{"$ne":null}', '$where', '{$gt:1}']) {
+        const claim = claimOn(text, { scope: '$where' });
+        const add = () => store.pets.addOnce({ ...rex, name: text }, claim, Date.now());
+
+        const first = await add();
+        const second = await add();
+
+        expect(first, text).to.have.property('replayed', false);
+        expect(second, text).to.deep.equal({ ...first, replayed: true });
+        const stored = await store.pets.findById(first.pet.id);
+        expect(stored).to.have.property('name', text);
+      }
+    },
+  );
 });

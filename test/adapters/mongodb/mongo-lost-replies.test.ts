@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import type { CompleteStore } from '../../../src/application/ports/store.js';
 import { petWithId } from '../../../src/domain/pet.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
-import type { MongoProxy } from './mongo-proxy.js';
 import { clientOf } from './mongo-server.js';
 import {
+  addOnce,
   apiKey,
   claimOn,
   describeStore,
@@ -14,65 +14,83 @@ import {
   unavailable,
 } from './mongo-store-tests.js';
 
-const pets = Array.from({ length: 20 }, (_, index) => petWithId(BigInt(index + 1), rex));
+/** Twenty animals with ids above 4000. */
+const COPIES = Array.from({ length: 20 }, (_, index) => petWithId(BigInt(4001 + index), rex));
 
-/** Creates whose replies are lost, with the commands that lose two each. All of it must happen once. */
-async function loseReplies(
-  { pets: repository, apiKeys, transfer, changes }: CompleteStore,
-  proxy: MongoProxy,
-): Promise<void> {
-  const losing = async <T>(command: string, call: () => Promise<T>): Promise<T> => {
-    proxy.dropReplies.set(command, 2);
-    const result = await call();
-    expect(proxy.dropReplies.get(command), `replies to ${command} left to lose`).to.be.below(2);
-    return result;
-  };
+/** Makes a call while the replies to two commands of this name are lost. At least one reply must have been lost. */
+type Losing = <T>(command: string, call: () => Promise<T>) => Promise<T>;
 
-  const plain = await losing('insert', () => repository.add({ ...rex, name: 'plain' }));
-  const made = await losing('insert', () => repository.addOnce(rex, claimOn('t'), Date.now()));
-  expect(made.replayed).to.equal(false);
-  const replay = await losing('find', () => repository.addOnce(rex, claimOn('t'), Date.now()));
-  expect(replay).to.deep.equal({ pet: made.pet, replayed: true });
-  const lapsed = claimOn('lapsed', { keepUntil: 2000 });
-  const first = await repository.addOnce(rex, lapsed, 1000);
-  const second = await losing('update', () =>
-    repository.addOnce(rex, claimOn('lapsed'), Date.now()),
-  );
-  expect(second.replayed).to.equal(false);
-  expect(await repository.list({ limit: 10 })).to.deep.equal([
-    plain,
-    made.pet,
-    first.pet,
-    second.pet,
-  ]);
+/** What must happen once although replies are lost. */
+const ONCE: Readonly<Record<string, (store: CompleteStore, losing: Losing) => Promise<void>>> = {
+  'adds an animal': async ({ pets }, losing) => {
+    const added = await losing('insert', () => pets.add(rex));
 
-  const sell = () => changes.change(plain.id, { status: 'sold' }, ['available']);
-  expect(await losing('update', sell)).to.deep.equal({ ...plain, status: 'sold' });
-  expect(await losing('find', () => changes.remove(made.pet.id, PET_STATUSES))).to.equal(true);
-  expect(await losing('update', () => changes.remove(second.pet.id, PET_STATUSES))).to.equal(true);
-  expect(await changes.remove(second.pet.id, PET_STATUSES)).to.equal(false);
-  expect(await repository.list({ limit: 10 })).to.have.lengthOf(2);
+    const listed = await pets.list({ limit: 10 });
+    expect(listed).to.deep.equal([added]);
+  },
 
-  expect(await losing('insert', () => apiKeys.add(apiKey))).to.equal(true);
-  expect(await apiKeys.add(apiKey)).to.equal(false);
-  const at = 5000;
-  const revoked = await losing('findAndModify', () => apiKeys.revoke('k', at));
-  expect(revoked).to.deep.equal({ ...apiKey, revokedAt: at });
-  expect((await apiKeys.revoke('k', 9000))?.revokedAt).to.deep.equal(at);
+  'adds an animal with a claim, and replays it': async (store, losing) => {
+    const made = await losing('insert', () => addOnce(store));
+    const replay = await losing('find', () => addOnce(store));
 
-  await losing('update', () => transfer.reserveIds(5000n));
-  const next = await losing('findAndModify', () => repository.add(rex));
-  expect(next.id > 5000n).to.equal(true);
-  const copies = pets.map((pet) => petWithId(pet.id + 4000n, pet));
-  await losing('update', () => transfer.writePets(copies));
-  expect(await repository.list({ after: 4000n, limit: 100 })).to.deep.equal([...copies, next]);
-  const claim = { ...claimOn('copied'), petId: 4001n };
-  await losing('update', () => transfer.writeClaims([claim]));
-  expect(await repository.addOnce(rex, claim, Date.now())).to.deep.equal({
-    pet: copies[0],
-    replayed: true,
-  });
-}
+    expect(made.replayed).to.equal(false);
+    expect(replay).to.deep.equal({ pet: made.pet, replayed: true });
+    const listed = await store.pets.list({ limit: 10 });
+    expect(listed).to.deep.equal([made.pet]);
+  },
+
+  'replaces an expired claim': async (store, losing) => {
+    const first = await store.pets.addOnce(rex, claimOn('t', { keepUntil: 2000 }), 1000);
+    const second = await losing('update', () => addOnce(store));
+
+    expect(second.replayed).to.equal(false);
+    const listed = await store.pets.list({ limit: 10 });
+    expect(listed).to.deep.equal([first.pet, second.pet]);
+  },
+
+  'changes and removes animals': async ({ pets, changes }, losing) => {
+    const { id } = await pets.add(rex);
+    const another = await pets.add(rex);
+    const sell = () => changes.change(id, { status: 'sold' }, ['available']);
+
+    const sold = await losing('update', sell);
+    const removed = await losing('find', () => changes.remove(id, PET_STATUSES));
+    const removedToo = await losing('update', () => changes.remove(another.id, PET_STATUSES));
+    const removedAgain = await changes.remove(id, PET_STATUSES);
+
+    expect(sold).to.deep.equal({ ...rex, id, status: 'sold' });
+    expect([removed, removedToo, removedAgain]).to.deep.equal([true, true, false]);
+    const listed = await pets.list({ limit: 10 });
+    expect(listed).to.deep.equal([]);
+  },
+
+  'adds and revokes an API key': async ({ apiKeys }, losing) => {
+    const added = await losing('insert', () => apiKeys.add(apiKey));
+    const addedAgain = await apiKeys.add(apiKey);
+    const revoked = await losing('findAndModify', () => apiKeys.revoke('k', 5000));
+    const revokedAgain = await apiKeys.revoke('k', 9000);
+
+    expect([added, addedAgain]).to.deep.equal([true, false]);
+    const expected = { ...apiKey, revokedAt: 5000 };
+    expect([revoked, revokedAgain]).to.deep.equal([expected, expected]);
+  },
+
+  'reserves ids, and writes a batch of animals and claims': async (store, losing) => {
+    const { pets, transfer } = store;
+    const claim = { ...claimOn('copied'), petId: 4001n };
+
+    await losing('update', () => transfer.reserveIds(5000n));
+    const next = await losing('findAndModify', () => pets.add(rex));
+    await losing('update', () => transfer.writePets(COPIES));
+    await losing('update', () => transfer.writeClaims([claim]));
+    const replay = await addOnce(store, claim);
+
+    expect(next.id > 5000n, `the id ${next.id} is above the reserved ones`).to.equal(true);
+    const listed = await pets.list({ after: 4000n, limit: 100 });
+    expect(listed).to.deep.equal([...COPIES, next]);
+    expect(replay).to.deep.equal({ pet: COPIES[0], replayed: true });
+  },
+};
 
 describeStore('A MongoDB store whose replies get lost', ({ throughProxy }) => {
   // Without the driver's retries, every retry is this program's own.
@@ -80,8 +98,17 @@ describeStore('A MongoDB store whose replies get lost', ({ throughProxy }) => {
     ['', ''],
     [', also if the driver retries nothing', '&retryWrites=false&retryReads=false'],
   ] as const) {
-    const title = `does everything once: animals, claims, keys, revocations and copies${who}`;
-    throughProxy(title, { query }, ({ store, proxy }) => loseReplies(store, proxy)).timeout(60_000);
+    for (const [what, test] of Object.entries(ONCE)) {
+      throughProxy(`${what} once${who}`, { query }, ({ store, proxy }) =>
+        test(store, async (command, call) => {
+          proxy.dropReplies.set(command, 2);
+          const result = await call();
+          const left = proxy.dropReplies.get(command);
+          expect(left, `replies to ${command} left to lose`).to.be.below(2);
+          return result;
+        }),
+      ).timeout(60_000);
+    }
   }
 
   const title =
@@ -89,8 +116,11 @@ describeStore('A MongoDB store whose replies get lost', ({ throughProxy }) => {
   throughProxy(title, { timeout: 600 }, async ({ store, proxy, collection }) => {
     await store.pets.add({ ...rex, name: 'first' });
     proxy.dropReplies.set('insert', Infinity);
+
     await unavailable(store.pets.add(rex));
-    expect(await collection('pets').countDocuments({ name: 'Rex' })).to.equal(1);
+
+    const stored = await collection('pets').countDocuments({ name: 'Rex' });
+    expect(stored, 'animals').to.equal(1);
   });
 });
 
@@ -105,21 +135,24 @@ const FAILURES: Readonly<Record<string, object>> = {
   },
 };
 
+interface Failure {
+  /** How many commands fail. */
+  readonly times: number;
+  readonly failCommands: readonly string[];
+  readonly [option: string]: unknown;
+}
+
 describeStore('A MongoDB store on a server that fails on demand', ({ server, onStore }) => {
-  /** A case during which the server fails `times` times, for this test's client alone. */
+  /** A case during which the server fails for this test's client alone. */
   const failing = (
     title: string,
-    { times, ...data }: { times: number; failCommands: string[]; [option: string]: unknown },
+    { times, ...failure }: Failure,
     test: (store: CompleteStore) => Promise<void>,
   ) =>
     onStore(title, async ({ store, db }) => {
-      const admin = clientOf(server).db('admin');
+      const data = { ...failure, appName: db.databaseName };
       const configure = (mode: unknown) =>
-        admin.command({
-          configureFailPoint: 'failCommand',
-          mode,
-          data: { ...data, appName: db.databaseName },
-        });
+        clientOf(server).db('admin').command({ configureFailPoint: 'failCommand', mode, data });
       await store.pets.add({ ...rex, name: 'first' });
       await configure({ times });
       try {
@@ -132,46 +165,55 @@ describeStore('A MongoDB store on a server that fails on demand', ({ server, onS
   for (const [what, data] of Object.entries(FAILURES)) {
     const title = `adds one animal, writes a batch once and sells an animal once, when ${what} three times`;
     const failure = { times: 6, failCommands: ['insert', 'update'], ...data };
-    failing(title, failure, async ({ pets: repository, transfer, changes }) => {
-      const [first] = await repository.list({ limit: 1 });
-      const copies = pets.map(({ id }) => petWithId(id + 2000n, rex));
-      const [pet, , changed] = await Promise.all([
-        repository.add(rex),
-        transfer.writePets(copies),
+    failing(title, failure, async ({ pets, transfer, changes }) => {
+      const [first] = await pets.list({ limit: 1 });
+
+      const [added, , sold] = await Promise.all([
+        pets.add(rex),
+        transfer.writePets(COPIES),
         changes.change(first?.id ?? 0n, { status: 'sold' }, ['available']),
       ]);
-      expect(changed).to.deep.equal({ ...first, status: 'sold' });
-      expect((await repository.list({ limit: 100 })).slice(1)).to.deep.equal([pet, ...copies]);
+
+      const expected = { ...first, status: 'sold' };
+      expect(sold).to.deep.equal(expected);
+      const listed = await pets.list({ limit: 100 });
+      expect(listed).to.deep.equal([expected, added, ...COPIES]);
     });
   }
 
-  const slow = { times: 2, failCommands: ['insert'], blockConnection: true, blockTimeMS: 1200 };
-  failing(
-    'lets the calls in progress finish before it closes, though one fails',
-    slow,
-    async (store) => {
-      const given = new AbortController();
-      const adding = store.pets.add(rex);
-      const failed = rejection(store.pets.add(rex, { signal: given.signal }));
-      await delay(100);
-      const closed = store.close();
-      given.abort();
-      await Promise.all([failed, closed]);
-      expect(await adding).to.include(rex);
-    },
-  );
+  const slow = {
+    times: 2,
+    failCommands: ['insert'],
+    blockConnection: true,
+    blockTimeMS: 1200,
+  };
+  const closing = 'lets the calls in progress finish before it closes, though one fails';
+  failing(closing, slow, async (store) => {
+    const given = new AbortController();
+    const adding = store.pets.add(rex);
+    const failed = rejection(store.pets.add(rex, { signal: given.signal }));
+    await delay(100);
 
-  for (const [what, code] of [
+    const closed = store.close();
+    given.abort();
+    await Promise.all([failed, closed]);
+
+    const added = await adding;
+    expect(added).to.include(rex);
+  });
+
+  for (const [what, errorCode] of [
     ['lacks the right to', 13],
     ['is overloaded', 462],
     ['does not know why', 8],
   ] as const) {
-    const failure = { times: 3, failCommands: ['find'], errorCode: code };
+    const failure = { times: 3, failCommands: ['find'], errorCode };
     const title = `says that it is unavailable, without retrying, when the server ${what}`;
-    failing(title, failure, async ({ pets: repository }) => {
-      const error = await rejection(repository.list({ limit: 5 }));
+    failing(title, failure, async ({ pets }) => {
+      const error = await rejection(pets.list({ limit: 5 }));
+
       expect(error).to.have.property('code', 'service_unavailable');
-      expect(error).to.have.nested.property('cause.code', code);
+      expect(error).to.have.nested.property('cause.code', errorCode);
     });
   }
 });

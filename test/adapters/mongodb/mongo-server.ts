@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { MongoClient } from 'mongodb';
+import { ConnectionString } from 'mongodb-connection-string-url';
 import { Mongod } from './mongod.js';
 
 /** The server that the suites share. */
@@ -104,28 +105,30 @@ export function describeOnOwnServers(
   });
 }
 
-/** The server's URI with another database, keeping the login of the one it names. */
-export function uriOf(
-  { uri }: Pick<MongoServer, 'uri'>,
-  database: string,
-  change: { host?: string } = {},
-): string {
-  const [, scheme = '', login = '', hosts = '', path = '', query = ''] =
-    /^([^:]+:\/\/)([^/?]*@)?([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/.exec(uri) ?? [];
-  const options = new URLSearchParams(query);
-  if (login !== '' && !options.has('authSource')) options.set('authSource', path || 'admin');
-  if (change.host !== undefined) {
+/**
+ * The server's URI with another database, keeping the login of the one it names.
+ * @param host where the server is reached, such as a proxy
+ */
+export function uriOf({ uri }: MongoServer, database: string, host?: string): string {
+  const url = new ConnectionString(uri);
+  const options = url.searchParams;
+  if (url.username !== '' && !options.has('authSource')) {
+    options.set('authSource', url.pathname.slice(1) || 'admin');
+  }
+  if (host !== undefined) {
+    url.hosts = [host];
     options.delete('replicaSet');
     options.set('directConnection', 'true');
   }
   options.set('appName', database);
-  return `${scheme}${login}${change.host ?? hosts}/${database}?${options.toString()}`;
+  url.pathname = `/${database}`;
+  return url.href;
 }
 
 /** Where the server listens. */
 export function addressOf({ uri }: MongoServer): { host: string; port: number } {
-  const [, host = '', port = '27017'] =
-    /^[^:]+:\/\/(?:[^/?]*@)?([^/?,:]*)(?::(\d+))?/.exec(uri) ?? [];
+  const [first = ''] = new ConnectionString(uri).hosts;
+  const [host = '', port = '27017'] = first.split(':');
   return { host, port: Number(port) };
 }
 

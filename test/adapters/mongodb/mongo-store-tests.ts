@@ -25,7 +25,7 @@ export interface Bench {
   readonly collection: (name: string) => Collection<AnyDocument>;
   /** Opens the same database once more. It is closed with the test. */
   readonly open: () => Promise<CompleteStore>;
-  /** What the stores have said since the first was used. */
+  /** What the store has said since it was first used. */
   readonly notices: string[];
 }
 
@@ -33,6 +33,17 @@ interface BenchOptions extends MongoStoreOptions {
   readonly host?: string;
   /** More options of the URL, with `&`. */
   readonly query?: string;
+}
+
+/** Opens a store. `notices` grows with what it says. */
+export async function openNoting(
+  url: string,
+  options: MongoStoreOptions = {},
+): Promise<Pick<Bench, 'store' | 'notices'>> {
+  const notices: string[] = [];
+  const onNotice = (line: string): void => void notices.push(line);
+  const store = await openMongoStore(url, { ...options, onNotice });
+  return { store, notices };
 }
 
 /** Has the store connect: on a busy machine that may take longer than the timeout under test. */
@@ -49,29 +60,20 @@ const benchTest = (
   test: (bench: Bench) => Promise<void>,
 ): (() => Promise<void>) =>
   inDatabase(server, async (database) => {
-    const opened: CompleteStore[] = [];
-    const notices: string[] = [];
+    const url = uriOf(server, database, host) + query;
+    const { store, notices } = await openNoting(url, { timeout });
+    const opened = [store];
     const open = async (): Promise<CompleteStore> => {
-      const url = uriOf(server, database, host === undefined ? {} : { host }) + query;
-      const store = await openMongoStore(url, {
-        timeout,
-        onNotice: (line) => void notices.push(line),
-      });
-      opened.push(store);
-      return store;
+      const other = await openMongoStore(url, { timeout });
+      opened.push(other);
+      return other;
     };
-    const store = await open();
+    const db = clientOf(server).db(database);
+    const collection = (name: string) => db.collection<AnyDocument>(name);
     try {
       await firstUse(store);
       notices.length = 0;
-      const db = clientOf(server).db(database);
-      await test({
-        store,
-        db,
-        collection: (name) => db.collection<AnyDocument>(name),
-        open,
-        notices,
-      });
+      await test({ store, db, collection, open, notices });
     } finally {
       for (const each of opened) await each.close();
     }
@@ -90,9 +92,10 @@ const storeCases = (server: MongoServer) => ({
   ) =>
     it(title, async () => {
       const proxy = await new MongoProxy(server).open();
+      const { host } = proxy;
+      const run = benchTest(server, { ...options, host }, (bench) => test({ ...bench, proxy }));
       try {
-        const { host } = proxy;
-        await benchTest(server, { ...options, host }, (bench) => test({ ...bench, proxy }))();
+        await run();
       } finally {
         await proxy.close();
       }
@@ -113,6 +116,10 @@ export const apiKey = Object.freeze(sampleApiKey({ id: 'k' }));
 export const claimOn = (key: string, change: Partial<Claim> = {}): Claim =>
   sampleClaim({ scope: 'a key', key, fingerprint: 'rex', ...change });
 
+/** Adds Rex at most once for a claim. */
+export const addOnce = ({ pets }: Pick<CompleteStore, 'pets'>, claim = claimOn('t')) =>
+  pets.addOnce(rex, claim, Date.now());
+
 export { rejection };
 
 /** Why a call cannot be served: the message of the cause of what it rejects with. */
@@ -123,9 +130,11 @@ export async function unavailable(call: Promise<unknown>): Promise<string> {
 }
 
 export const untilReady = (store: CompleteStore): Promise<boolean> =>
-  until('the store is ready', () =>
-    store.check({ signal: AbortSignal.timeout(1000) }).then(
-      () => true,
-      () => false,
-    ),
-  );
+  until('the store is ready', async () => {
+    try {
+      await store.check({ signal: AbortSignal.timeout(1000) });
+      return true;
+    } catch {
+      return false;
+    }
+  });
