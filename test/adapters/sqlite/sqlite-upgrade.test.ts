@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readdir, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
@@ -13,62 +13,80 @@ import {
   expectStoreFileError,
   intercept,
   makeOldStore,
+  modeOf,
   queried,
   rex,
   stateOf,
   testFile,
   testStore,
+  type TestStore,
 } from './temporary-store.js';
 
 const versionOf = (file: string): unknown => queried(file, 'PRAGMA user_version');
 
+/** The folders of copies that upgrades from version 2 kept. */
+const copiesIn = async (folder: string): Promise<string[]> =>
+  (await readdir(folder)).filter((name) => name.includes('version-2'));
+
 describe('openSqliteStore of an older version', () => {
+  let folder: string;
+  let file: string;
+  beforeEach(() => {
+    ({ folder, file } = testFile());
+  });
   afterEach(cleanUp);
 
   for (const version of [1, 2]) {
-    it(`upgrades version ${version}: animals, live claims, API keys and assigned ids stay`, async () => {
-      const { file } = testFile();
-      makeOldStore(file, version);
-      const store = await openSqliteStore(file);
-      for (const [index, key] of OLD_KEYS.entries()) {
-        const pet = { id: BigInt(index + 1), ...rex };
-        expect(await store.pets.addOnce(rex, ...claimOn(key)), key).to.deep.equal({
-          pet,
-          replayed: true,
+    describe(`upgrades version ${version}:`, () => {
+      let store: TestStore;
+      beforeEach(async () => {
+        makeOldStore(file, version);
+        store = await testStore(file);
+      });
+
+      it('animals and live claims stay, except claims that can no longer be sent', async () => {
+        for (const [index, key] of OLD_KEYS.entries()) {
+          const pet = { id: BigInt(index + 1), ...rex };
+          const outcome = await store.pets.addOnce(rex, ...claimOn(key));
+          expect(outcome, key).to.deep.equal({ pet, replayed: true });
+          expect(await store.pets.findById(pet.id)).to.deep.equal(pet);
+        }
+        const claims = await store.transfer.readClaims({ limit: 99, now: 0 });
+        expect(claims.map(({ key }) => key)).to.have.members(OLD_KEYS);
+      });
+
+      it('ids that were assigned are not assigned again', async () => {
+        const survey = await store.transfer.survey();
+        expect(survey).to.deep.equal({ pets: OLD_KEYS.length + 2, lastId: 99n });
+        expect((await store.pets.add(rex)).id).to.equal(100n);
+      });
+
+      it('API keys stay, whatever they are called', async () => {
+        const createdAt = 1_700_000_000_123;
+        expect(await store.apiKeys.findById('k')).to.deep.equal({
+          id: 'k',
+          name: 'say "hi"',
+          hash: 'ab'.repeat(32),
+          scopes: ['pets:read', 'pets:groom'],
+          createdAt,
+          expiresAt: 5,
+          revokedAt: 6,
         });
-        expect(await store.pets.findById(pet.id)).to.deep.equal(pet);
-      }
-      expect(await store.transfer.survey()).to.deep.equal({
-        pets: OLD_KEYS.length + 2,
-        lastId: 99n,
+        const named = await store.apiKeys.findById('l');
+        expect(named).to.deep.include({ hash: 'cd'.repeat(32), scopes: ['pets:read'], createdAt });
+        expect(named?.name).to.match(/^a\ufffdb\ufffd+$/);
       });
-      expect((await store.pets.add(rex)).id).to.equal(100n);
-      const createdAt = 1_700_000_000_123;
-      expect(await store.apiKeys.findById('k')).to.deep.equal({
-        id: 'k',
-        name: 'say "hi"',
-        hash: 'ab'.repeat(32),
-        scopes: ['pets:read', 'pets:groom'],
-        createdAt,
-        expiresAt: 5,
-        revokedAt: 6,
+
+      it('the schema is the newest, without tables of the old one', async () => {
+        const names = 'SELECT group_concat(name) FROM (SELECT name FROM sqlite_schema';
+        const tables = queried(file, `${names} WHERE type = 'table' ORDER BY name)`);
+        expect(tables).to.equal('api_keys,claims,pets,sqlite_sequence,sqlite_stat1');
+        expect(versionOf(file)).to.equal(SCHEMA_VERSION);
       });
-      const named = await store.apiKeys.findById('l');
-      expect(named).to.deep.include({ hash: 'cd'.repeat(32), scopes: ['pets:read'], createdAt });
-      expect(named?.name).to.match(/^a\ufffdb\ufffd+$/);
-      const claims = await store.transfer.readClaims({ limit: 99, now: 0 });
-      expect(claims.map(({ key }) => key)).to.have.members(OLD_KEYS); // the others cannot be sent again
-      await store.close();
-      using database = new DatabaseSync(file);
-      const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
-      const names = 'pets claims api_keys sqlite_sequence sqlite_stat1'.split(' ');
-      expect(tables.map(({ name }) => name)).to.have.members(names);
-      expect(versionOf(file)).to.equal(SCHEMA_VERSION);
     });
   }
 
   it('upgrades once although another process upgrades between its look and its lock, and marks the version in that commit', async () => {
-    const { file } = testFile();
     makeOldStore(file, 1);
     const seen = new Set<unknown>();
     let executed = '';
@@ -77,83 +95,86 @@ describe('openSqliteStore of an older version', () => {
       const isFirst = sql === 'BEGIN IMMEDIATE' && !executed.includes(sql);
       executed += sql;
       if (!isFirst) return;
-      const other = new DatabaseSync(file);
+      using other = new DatabaseSync(file);
       upgradeSchema(other, file, () => {});
-      other.close();
     });
+
     const { pets } = await testStore(file).finally(end);
+
     expect(await pets.list({ limit: 99 })).to.have.length(OLD_KEYS.length + 2);
-    expect([...seen]).to.deep.equal([SCHEMA_VERSION]);
+    expect([...seen], 'versions after the first commit').to.deep.equal([SCHEMA_VERSION]);
   });
 
   it('upgrades wholly or not at all: a step that fails leaves the file untouched', async () => {
-    const { folder, file } = testFile();
     makeOldStore(file, 2);
     change(file, "UPDATE api_keys SET name = 'not quoted'");
     const before = await stateOf(folder);
+
     await expectStoreFileError(openSqliteStore(file), /cannot be used \(malformed JSON\)/);
+
     expect(await stateOf(folder)).to.deep.equal(before);
     expect(await readdir(folder)).to.deep.equal(['animals.db']);
   });
 
   it('keeps a copy of the file beside it, with all that was committed, which restore takes, and says where', async () => {
-    const { folder, file } = testFile();
     makeOldStore(file, 2);
     const old = new DatabaseSync(file);
     old.exec('PRAGMA journal_mode = WAL; UPDATE pets SET category_id = 8 WHERE id = 1'); // in the log only
     const notices: string[] = [];
-    const store = await openSqliteStore(file, { onNotice: (line) => void notices.push(line) });
+
+    const { pets, close } = await testStore(file, { onNotice: (line) => void notices.push(line) });
+
     old.close();
-    await store.pets.add(rex);
-    await store.close();
-    const copied = (await readdir(folder)).find((name) => name.includes('version-2')) ?? '';
-    const copy = join(folder, copied, 'animals.db');
-    expect(notices).to.have.length(1);
-    expect(notices[0])
-      .to.include('from schema version 2')
-      .and.include(`A copy for them is ${copy}`);
+    const copies = await copiesIn(folder);
+    const copied = join(folder, copies.join());
+    const copy = join(copied, 'animals.db');
+    expect(notices, 'notices').to.have.length(1);
+    expect(notices.join()).to.include('from schema version 2');
+    expect(notices.join()).to.include(`A copy for them is ${copy}`);
     expect(versionOf(copy)).to.equal(2);
     expect(queried(copy, 'SELECT category_id FROM pets WHERE id = 1')).to.equal(8);
-    for (const [path, mode] of [
-      [join(folder, copied), 0o700],
-      [copy, 0o600],
-    ] as const)
-      expect((await stat(path)).mode & 0o777, path).to.equal(mode);
+    expect(await modeOf(copied)).to.equal('700');
+    expect(await modeOf(copy)).to.equal('600');
+
+    await pets.add(rex);
+    await close();
     await restoreSqliteStore(file, copy);
-    expect(versionOf(file)).to.equal(2);
-    await (await openSqliteStore(file)).close(); // a second upgrade needs a place of its own
-    expect((await readdir(folder)).filter((name) => name.includes('version-2'))).to.have.length(2);
-    expect(versionOf(copy)).to.equal(2);
+
+    expect(versionOf(file), 'version of the restored store').to.equal(2);
+    await testStore(file); // a second upgrade needs a place of its own
+    expect(await copiesIn(folder)).to.have.length(2);
+    expect(versionOf(copy), 'version of the first copy').to.equal(2);
   });
 
   it('says that it upgrades before it does, not that it creates, and goes on if the listener fails', async () => {
-    const { file } = testFile();
     makeOldStore(file, 2);
     const versions: unknown[] = [];
     const onNotice = (): void => {
       versions.push(versionOf(file));
       throw new Error('a listener that fails');
     };
-    for (const each of [`${file}.new`, file])
-      await (await openSqliteStore(each, { onNotice })).close();
-    expect([...versions, versionOf(file)]).to.deep.equal([2, SCHEMA_VERSION]);
+
+    await testStore(`${file}.new`, { onNotice });
+    await testStore(file, { onNotice });
+
+    expect(versions, 'versions at each notice').to.deep.equal([2]);
+    expect(versionOf(file)).to.equal(SCHEMA_VERSION);
   });
 
-  it('refuses an older version to readers in one line, also beside its program, and changes nothing', async () => {
-    const { folder, file } = testFile();
-    makeOldStore(file, 1);
-    for (const running of [false, true]) {
+  for (const isRunning of [false, true]) {
+    it(`refuses an older version to readers in one line${isRunning ? ', also beside its program,' : ''} and changes nothing`, async () => {
+      makeOldStore(file, 1);
       const old = new DatabaseSync(file);
-      if (running) old.exec('UPDATE pets SET category_id = 8 WHERE id = 1');
+      if (isRunning) old.exec('UPDATE pets SET category_id = 8 WHERE id = 1');
       else old.close();
       const before = await stateOf(folder);
+
       const reading = openSqliteStore(file, { mode: 'read' });
-      await expectStoreFileError(
-        reading,
-        /has schema version 1, and reading does not upgrade it: use the/,
-      );
+
+      const problem = /has schema version 1, and reading does not upgrade it: use the/;
+      await expectStoreFileError(reading, problem);
       expect(await stateOf(folder)).to.deep.equal(before);
-      if (running) old.close();
-    }
-  });
+      if (isRunning) old.close();
+    });
+  }
 });
