@@ -47,5 +47,5 @@ async function copyFile(
     `  backup ${done.file}`,
   ];
   if (done.setAside) lines.push(`The files that were there are in ${done.setAside}`);
-  await cli.print(io.stdout, cli.resultText(json, done, `${lines.join('\n')}\n`));
+  await cli.print(io.stdout, cli.resultText(json, done, lines));
 }

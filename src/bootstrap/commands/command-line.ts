@@ -47,13 +47,17 @@ export async function interruptible<T>(
     if (firstAt === undefined) {
       firstAt = performance.now();
       stop.abort(error);
-    } else if (performance.now() - firstAt >= 1000) io.exit(error.exitCode);
+    } else if (performance.now() >= firstAt + 1000) {
+      io.exit(error.exitCode);
+    }
   };
-  for (const name of ['SIGINT', 'SIGTERM'] as const) io.on(name, onSignal);
+  io.on('SIGINT', onSignal);
+  io.on('SIGTERM', onSignal);
   try {
     return await work(stop.signal);
   } finally {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) io.off(name, onSignal);
+    io.off('SIGINT', onSignal);
+    io.off('SIGTERM', onSignal);
   }
 }
 
@@ -102,8 +106,9 @@ export const addCommand = (
 /** The option of commands whose result machines may read. */
 export const JSON_OPTION = ['--json', 'print JSON, for machines'] as const;
 
-export const resultText = (json: true | undefined, result: object, text: string): string =>
-  json ? `${stringifyJson(result)}\n` : text;
+/** The result of a command as JSON or, for people, as lines. */
+export const resultText = (json: true | undefined, result: object, lines: readonly string[]) =>
+  json ? `${stringifyJson(result)}\n` : lines.map((line) => `${line}\n`).join('');
 
 /**
  * Writes the result of a command to standard output. A reader that has gone wants no more: that is no failure.
@@ -122,6 +127,7 @@ export const print = (stream: NodeJS.WriteStream, text: string): Promise<boolean
 export const printable = (text: string): string =>
   text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '\ufffd').toWellFormed();
 
-/** Prints lines that are not the result of a command. */
-export const note = ({ stderr }: HostProcess, ...lines: readonly string[]): void =>
-  void stderr.write(lines.map((line) => `${line}\n`).join(''));
+/** Prints a line that is not the result of a command. */
+export function note({ stderr }: HostProcess, line: string): void {
+  stderr.write(`${line}\n`);
+}

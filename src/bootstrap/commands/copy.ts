@@ -56,7 +56,7 @@ async function copy(
     const target = await open('--to', to, 'create');
     const copied = await copyStore(io, { source, target, clock, signal });
     const report = { from: source.location, to: target.location, ...copied };
-    await cli.print(io.stdout, cli.resultText(json, report, sentencesOf(report)));
+    await cli.print(io.stdout, cli.resultText(json, report, linesOf(report)));
   } finally {
     for (const store of opened) await store.close();
   }
@@ -73,10 +73,10 @@ async function copyStore(io: cli.HostProcess, options: CopyOptions): Promise<Cop
   return withProgress(io, progress, () => copyCatalogue({ ...options, onProgress }));
 }
 
-const sentencesOf = (copied: CopiedCatalogue & { from: string; to: string }): string => `\
-Copied animals: ${copied.pets}, live idempotency keys: ${copied.claims}, API keys: ${copied.apiKeys}
-  from ${copied.from}
-  to   ${copied.to}
-All were read again, and are equal. What was written to the source since is not in the target.
-New animals get ids greater than ${copied.lastId}.
-`;
+const linesOf = (copied: CopiedCatalogue & { from: string; to: string }): readonly string[] => [
+  `Copied animals: ${copied.pets}, live idempotency keys: ${copied.claims}, API keys: ${copied.apiKeys}`,
+  `  from ${copied.from}`,
+  `  to   ${copied.to}`,
+  'All were read again, and are equal. What was written to the source since is not in the target.',
+  `New animals get ids greater than ${copied.lastId}.`,
+];

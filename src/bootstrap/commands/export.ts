@@ -58,8 +58,8 @@ async function exportFile(
       () => (isOutput ? printAll(io, texts()) : writeFile(file, texts(), signal)),
     );
     if (!isWritten) return;
-    const sentences = `Exported animals: ${exported}\n  from ${from}\n  to   ${file}\n`;
-    const result = cli.resultText(json, { from, to: file, exported }, sentences);
+    const lines = [`Exported animals: ${exported}`, `  from ${from}`, `  to   ${file}`];
+    const result = cli.resultText(json, { from, to: file, exported }, lines);
     // Standard output holds the animals.
     await cli.print(isOutput ? io.stderr : io.stdout, result);
   });

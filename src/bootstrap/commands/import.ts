@@ -117,7 +117,7 @@ async function importFile(
 
   if (mustCheck && !update) {
     const report = await check(job);
-    if (dryRun) return printCheck(job, report);
+    if (dryRun) return printResult(job, report);
   }
   await withStore(commands, dryRun ? 'read' : 'create', async (store, container) => {
     const pets = await container.getAsync(TOKENS.petRepository);
@@ -125,14 +125,12 @@ async function importFile(
       throw new cli.UsageError('--update needs a store that changes animals.');
     if (mustCheck && update) {
       const report = await check(job, changePets(pets));
-      if (dryRun) return printCheck(job, report);
+      if (dryRun) return printResult(job, report);
     }
     const write = await writerFor(job, store, container);
     const change = update ? changePets(pets, store.changes) : undefined;
     const report = await storeRows(job, write, change);
-    const to = store.location;
-    const text = `Added animals: ${countsOf(report)}\n  from ${file}\n  to   ${to}\n`;
-    await printResult(job, { from: file, to, ...report }, text);
+    await printResult(job, report, store.location);
   });
 }
 
@@ -172,7 +170,7 @@ async function check(job: Import, change?: PetUpdater): Promise<ImportReport> {
 async function storeRows(
   job: Import,
   store: PetWriter,
-  change: PetUpdater | undefined,
+  change?: PetUpdater,
 ): Promise<ImportReport> {
   const report = emptyReport(job);
   const reject = (line: number, reason: string): never => {
@@ -255,21 +253,22 @@ function noteUnread(io: cli.HostProcess, { unread }: PetFile, options: Options):
   if (hasUnreadIds && !options.keepIds && !options.update) cli.note(io, NEW_IDS);
 }
 
-const printCheck = (job: Import, report: ImportReport): Promise<void> =>
-  printResult(
-    job,
-    { from: job.file, ...report },
-    `Valid animals: ${countsOf(report)}. Nothing was stored.\n  from ${job.file}\n`,
-  );
-
+/** @param to the store; without it the file was only checked. */
 async function printResult(
-  { io, petFile, options }: Import,
-  result: object,
-  text: string,
+  { io, file, petFile, options }: Import,
+  report: ImportReport,
+  to?: string,
 ): Promise<void> {
   const unread = [...petFile.unread];
-  const more = unread.length > 0 ? `  not read: ${unread.join(', ')}\n` : '';
-  await cli.print(io.stdout, cli.resultText(options.json, { ...result, unread }, text + more));
+  const counts = countsOf(report);
+  const lines = [
+    to === undefined ? `Valid animals: ${counts}. Nothing was stored.` : `Added animals: ${counts}`,
+    `  from ${file}`,
+  ];
+  if (to !== undefined) lines.push(`  to   ${to}`);
+  if (unread.length > 0) lines.push(`  not read: ${unread.join(', ')}`);
+  const result = { from: file, to, ...report, unread };
+  await cli.print(io.stdout, cli.resultText(options.json, result, lines));
 }
 
 /** A FIFO is refused before it is opened: without a writer, that would never end. */

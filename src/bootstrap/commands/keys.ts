@@ -61,7 +61,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
         const now = clock.now().getTime();
         const expiresAt = expires === undefined ? undefined : new Date(now + expires);
         const { key, record } = await managed.issue({ name, scopes: scope, expiresAt });
-        const text = resultText(json, { key, ...record }, `${key}\n`);
+        const text = resultText(json, { key, ...record }, [key]);
         await printKey(io, text, record.id, managed);
         const scopes = record.scopes.join(', ');
         note(
@@ -81,8 +81,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .action(({ json }: Options) =>
       withKeys(commands, 'read', async (managed) => {
         const all = await managed.list();
-        const lines = [HEADINGS, ...all.map(lineOf)].map((line) => `${line}\n`);
-        await print(io.stdout, resultText(json, all, lines.join('')));
+        await print(io.stdout, resultText(json, all, [HEADINGS, ...all.map(lineOf)]));
       }),
     );
 
@@ -122,10 +121,12 @@ export async function printKey(
   } catch (error) {
     cause = error;
   }
-  const outcome = await managed.revoke(id).then(
-    () => 'was revoked, because nobody has seen it: issue one with keys issue',
-    () => 'is valid, though nobody has seen it: revoke it with keys revoke',
-  );
+  let outcome = 'was revoked, because nobody has seen it: issue one with keys issue';
+  try {
+    await managed.revoke(id);
+  } catch {
+    outcome = 'is valid, though nobody has seen it: revoke it with keys revoke';
+  }
   throw new Error(`Key ${id} ${outcome}.`, { cause });
 }
 
@@ -147,8 +148,11 @@ async function withKeys(
 }
 
 /** When a key expires or is revoked, whichever is first. */
-const endOf = ({ expiresAt, revokedAt }: ManagedApiKey): string =>
-  [expiresAt, revokedAt].flatMap((end) => end?.toISOString() ?? []).sort()[0] ?? 'never';
+function endOf({ expiresAt, revokedAt }: ManagedApiKey): string {
+  const times = [expiresAt, revokedAt].filter((time) => time !== undefined);
+  const [first] = times.map((time) => time.toISOString()).sort();
+  return first ?? 'never';
+}
 
 const SCOPES_WIDTH = SCOPES.join(',').length;
 
