@@ -36,13 +36,13 @@ async function expectAway(url: string): Promise<void> {
     ask(new URL('/livez', url).href),
   ]);
   for (const { status, body, headers, took } of [list, created, ready]) {
-    expect(status).to.equal(503);
+    expect(status, body).to.equal(503);
     expect(JSON.parse(body)).to.include({ code: 'service_unavailable', status: 503 });
     expect(headers).to.have.property('retry-after', '1');
     expect(took).to.be.below(2000 + BUSY);
   }
   expect(ready.took).to.be.below(1000 + BUSY);
-  expect(alive.status).to.equal(200);
+  expect(alive.status, alive.body).to.equal(200);
 }
 
 describeOnOwnServers('A service whose MongoDB server comes and goes', (create) => {
@@ -52,7 +52,9 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
     const server = await create();
     const serving = new Serving({ ...WHILE_AWAY, STORE_URL: server.uri('animals') });
     const url = await serving.ready();
+
     await expectAway(url);
+
     const reasons = serving.io.err
       .split('\n')
       .filter((line) => line.includes('the database is unreachable'));
@@ -61,8 +63,9 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
 
     await server.start();
     expect(await untilStatus(200, `${url}/pets`, KEY)).to.be.below(2000 + BUSY);
+
     await until('it adds', async () => (await add(url, 'Bella')).status === 201);
-    expect(await serving.stop()).to.equal(0);
+    expect(await serving.stop(), serving.io.err).to.equal(0);
   }).timeout(60_000);
 
   it('serves with the right password only; with a wrong one service and commands say why in one line without it', async () => {
@@ -78,11 +81,14 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
       runLine('keys list', { STORE_URL: wrong }),
       runLine(`copy --from ${wrong} --to sqlite:${join(temporaryFolder(), 'new.db')}`),
     ]);
+
     expect((await add(url, 'Bella')).status).to.equal(201);
     await expectAway(address);
+
     await refused.io.said(/the database is not prepared yet[^\n]*[Aa]uthentication failed/);
-    expect(await refused.stop()).to.equal(0);
+    expect(await refused.stop(), refused.io.err).to.equal(0);
     expect(refused.io.err).to.not.match(/hunter2|p@ss|p%40ss/);
+
     for (const outcome of [listed, copied]) {
       expect(outcome).to.include({ code: 1, out: '' });
       expect(outcome.err.match(/[Aa]uthentication failed/g), outcome.err).to.have.length(1);

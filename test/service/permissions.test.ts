@@ -81,6 +81,7 @@ describe('npm start', function () {
     const err = await used(started({ STORE_URL: `sqlite:${file}`, API_KEYS: KEY }, {}));
 
     const [, copy = ''] = /A copy for them is ([^"]+)/.exec(err) ?? [];
+
     expect(copy, err).to.match(/^.+\/animals\.db\.version-2-\w+\/animals\.db$/);
     expect(queried(copy, 'PRAGMA user_version'), 'version of the copy').to.equal(2);
     expect(queried(file, 'PRAGMA user_version'), 'version of the store').to.equal(SCHEMA_VERSION);
@@ -139,9 +140,11 @@ describe('npm start', function () {
     };
     const service = await start(query);
     await service.ready();
+
     expect((await service.stop()).err.match(/may .*/g)).to.deep.equal(
       files.map((file) => `may read ${file}: true`),
     );
+
     const { code, err } = await (await start([missing])).ended;
     expect({ code, err }).to.have.property('code', 2);
     expect(err).to.include(`names a file that cannot be read: ${join(folder, 'missing')} (ENOENT)`);
@@ -157,6 +160,7 @@ describe('npm start', function () {
       PACKAGE,
       settings,
     ).ended;
+
     expect({ code, err }).to.have.property('code', 1);
     expect(err).to.match(
       /^\S+\/new\/animals\.db cannot be used \(Access to this API has been restricted/,
@@ -180,6 +184,7 @@ describe('npm start', function () {
     const module = join(folder, 'adapter.mjs');
     await writeFile(module, 'export const adapter = { id: 1, load() {} };');
     const settings = { ADAPTERS: module, STORE_URL: 'memory:', API_KEYS: KEY };
+
     expect(await used(started(settings, { 'start threads': ['worker'] }))).to.not.include('may ');
   });
 });

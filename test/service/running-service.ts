@@ -61,8 +61,12 @@ export class Child {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true, // a process group, so that it can be ended with all that it started
     });
-    this.process.stdout.setEncoding('utf8').on('data', (text: string) => (this.out += text));
-    this.process.stderr.setEncoding('utf8').on('data', (text: string) => (this.err += text));
+    this.process.stdout.setEncoding('utf8').on('data', (text: string) => {
+      this.out += text;
+    });
+    this.process.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.err += text;
+    });
     const { pid } = this.process;
     Child.#running.add(this);
     Child.#toggle(pid);

@@ -62,6 +62,7 @@ describe('The program', () => {
     const settings = { ADAPTERS: './own.mjs', STORE_URL: `sqlite:${join(folder, 'animals.db')}` };
     const { code, err } = await new Child(process.execPath, [MAIN, 'serve'], folder, settings)
       .ended;
+
     expect([code, err]).to.deep.equal([
       2,
       'Invalid settings:\n  ADAPTERS: ./own.mjs cannot be loaded: no licence\n',
@@ -82,7 +83,9 @@ describe('The program', () => {
       .trimEnd()
       .split('\n')
       .map((line) => String(JSON.parse(line).msg));
+
     expect(messages.filter((text) => text === 'Node.js: Warning: it creaks')).to.have.length(2);
+
     for (const version of ['20.20.2', '22.16.0']) {
       const code = `Object.defineProperty(process.versions, 'node', { value: '${version}' });`;
       const args = ['--import', `data:text/javascript,${code}`, MAIN, 'serve'];
@@ -171,6 +174,7 @@ describe('The program', () => {
     const args = ['--import', `data:text/javascript,${code}`, MAIN, '--version'];
     const err = `${nodeVersionFault('20.20.2')?.message}\n`;
     const { ended } = new Child(process.execPath, args, PACKAGE, {});
+
     expect(await ended).to.deep.equal({ code: 2, signal: null, out: '', err });
   });
 });

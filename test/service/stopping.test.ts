@@ -51,16 +51,20 @@ describe('The program, told to stop', () => {
     await child.said(/stopping on SIG/);
     adding.send(REX.slice(-5));
     const [response, ...more] = await adding.allResponses();
+
     expect([response?.status, response?.headers.get('connection'), more]).to.deep.equal([
       201,
       'close',
       [],
     ]);
+
     const { code, err } = await child.ended;
-    expect(code).to.equal(0);
+    expect(code, err).to.equal(0);
     expect(messages(err).slice(-2)).to.deep.equal(['responded', 'stopped']);
+
     const store = await openSqliteStore(join(folder, 'data/animal-store.db'));
     expect((await store.pets.list({ limit: 9 })).map(({ name }) => name)).to.deep.equal(['Rex']);
+
     await store.close();
   });
 
@@ -68,10 +72,11 @@ describe('The program, told to stop', () => {
     const { child, url } = await startedService(temporaryFolder());
     child.signal('SIGUSR1');
     for (let turn = 0; turn < 20; turn += 1)
-      expect(await statusOf(`${url}/pets`, KEY)).to.equal(200);
+      expect(await statusOf(`${url}/pets`, KEY), `${url}/pets`).to.equal(200);
     child.signal('SIGTERM');
     const { code, err } = await child.ended;
-    expect(code).to.equal(0);
+
+    expect(code, err).to.equal(0);
     expect(err).to.not.match(/debugger|inspector/i);
   });
 
@@ -85,6 +90,7 @@ describe('The program, told to stop', () => {
     const settings = { PRIMARY: primary, PORT: '0', API_KEYS: KEY, STORE_URL: 'memory:' };
     const { out, err } = await shellLine(temporaryFolder(), '"$NODE" -e "$PRIMARY"', settings)
       .ended;
+
     expect(out, err).to.equal('exit 0\n');
   });
 
@@ -128,6 +134,7 @@ describe('The program, told to stop', () => {
       ...settings,
       PORT: '0',
     }).ended;
+
     expect(out, err).to.equal('200 200 200 200 200 200 200 200');
     expect(code, err).to.equal(0);
   });
@@ -150,7 +157,7 @@ describe('The program, told to stop', () => {
       for (let turn = 0; !over.signal.aborted; turn += 1) {
         const { url } = current;
         if (turn % 2 === 0) acknowledged.push(await client.add(url, `${worker}-${turn}`));
-        else expect((await client.get(`${url}/pets?limit=1`)).status).to.equal(200);
+        else expect(await client.get(`${url}/pets?limit=1`)).to.include({ status: 200 });
       }
       client.close();
     };
@@ -163,13 +170,14 @@ describe('The program, told to stop', () => {
       const readyz = new URL('/readyz', old.url).href;
       while ((await statusOf(readyz)) === 200);
       current = next;
-      expect(await stopped).to.equal(0);
+      expect(await stopped, old.service.io.err).to.equal(0);
     };
     const busy = until('they add', async () => acknowledged.length > 20);
     await Promise.race([busy.then(restart), workers]); // a fault of a worker ends the race
     over.abort();
     await workers;
     const animals = await new StoreClient(KEY, false).all(current.url);
+
     expect([...animals.keys()]).to.have.members(acknowledged);
   }).timeout(60_000);
 
@@ -177,16 +185,23 @@ describe('The program, told to stop', () => {
     const { child, url } = await startedService(temporaryFolder());
     child.process.stderr.destroy();
     for (let turn = 0; turn < 20; turn += 1)
-      expect(await statusOf(`${url}/pets`, KEY)).to.equal(200);
-    expect((await child.stop()).code).to.equal(0);
+      expect(await statusOf(`${url}/pets`, KEY), `${url}/pets`).to.equal(200);
+
+    expect(await child.stop()).to.include({ code: 0 });
+
     const next = await startedService(temporaryFolder());
     next.child.process.stderr.destroy();
-    expect((await next.child.stop()).code).to.equal(0); // before anything was written in vain
+
+    expect(await next.child.stop()).to.include({ code: 0 }); // before anything was written in vain
+
     const issuing = program(temporaryFolder(), ['keys', 'issue', '--name', 'till']);
     issuing.process.stderr.destroy();
-    expect((await issuing.ended).code).to.equal(0);
+
+    expect(await issuing.ended).to.include({ code: 0 });
+
     const help = await shellLine(PACKAGE, '"$NODE" "$MAIN" serve --help | head -1').ended;
     const out = 'Usage: animal-store serve [options]\n';
+
     expect(help).to.deep.include({ code: 0, err: '', out });
   });
 

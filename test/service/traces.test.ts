@@ -116,7 +116,8 @@ describeOnMongo('A service with traces', (server) => {
         headers: { ...headers, 'content-type': 'application/json' },
       };
       const created = await fetch(`${url}/pets`, pet);
-      expect(created.status).to.equal(201);
+
+      expect(created.status, 'of the create').to.equal(201);
       expect((await fetch(new URL('/livez', url))).status).to.equal(200);
 
       child.signal('SIGTERM'); // spans of what is still answered count too
@@ -125,20 +126,27 @@ describeOnMongo('A service with traces', (server) => {
       const found = await fetch(new URL(created.headers.get('location') ?? '', url), {
         headers: traced,
       });
-      expect(found.status).to.equal(200);
+
+      expect(found.status, 'of the get').to.equal(200);
+
       const { code, err } = await child.ended;
       expect(code, err).to.equal(0);
 
       const { spans, paths } = collector;
       const [request, ...others] = spans.filter(({ parentSpanId }) => parentSpanId === CALLER);
+
       expect(others).to.deep.equal([]);
       expect(request).to.include({ name: 'GET /v1/pets/:petId', traceId: TRACE });
+
       const byParent = (parent?: Span) =>
         spans.find(({ parentSpanId }) => parentSpanId === parent?.spanId);
       const operation = byParent(request);
+
       expect(operation).to.include({ name: 'getPet', traceId: TRACE });
+
       const call = byParent(operation);
       expect(call).to.include({ name: 'find pets', traceId: TRACE });
+
       if (request === undefined || call === undefined) return;
       expect(attribute(request, 'http.route')).to.equal('/v1/pets/:petId');
       expect(attribute(call, 'db.namespace')).to.equal(database);
@@ -151,6 +159,7 @@ describeOnMongo('A service with traces', (server) => {
       expect(spans.filter((span) => attribute(span, 'url.path') === '/livez')).to.deep.equal([]);
       expect(JSON.stringify(spans)).to.not.match(new RegExp(`${KEY}|Bella|4711`));
       expect([...paths]).to.deep.equal(['/v1/traces']); // no logs, no metrics
+
       const lines = err.split('\n').filter((line) => line.includes(`"trace_id":"${TRACE}"`));
       expect(lines.join('\n')).to.include('"status":200');
     }),
@@ -161,7 +170,9 @@ describeOnMongo('A service with traces', (server) => {
     collector.close();
     const child = started(endpoint, { OTEL_LOG_LEVEL: 'error', STORE_URL: 'memory:' });
     const url = await child.ready();
-    expect((await fetch(`${url}/pets`)).status).to.equal(401);
+
+    expect((await fetch(`${url}/pets`)).status, 'without a key').to.equal(401);
+
     const { code, err } = await child.stop();
     expect(code, err).to.equal(0);
     expect(err).to.include('the last spans were not sent').and.to.include('ECONNREFUSED');

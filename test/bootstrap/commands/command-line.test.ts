@@ -40,8 +40,10 @@ describe('The command line', () => {
       const { code, out, err } = await runLine(`${command} --help`);
       expect({ code, err }).to.deep.equal({ code: 0, err: '' });
       expect(out.split('\n').filter((line) => line.length > 80)).to.deep.equal([]);
+
       const [, words = ''] = /^Example:\n {2}(?:[A-Z_]+=\S+ )*animal-store (.*)$/m.exec(out) ?? [];
       expect(words.startsWith(command), words).to.equal(true);
+
       for (const option of words.match(/--[a-z]+/g) ?? [])
         expect(out).to.match(new RegExp(`^  ${option} `, 'm'));
       expect(await runLine(`${command} ID --help`)).to.deep.include({ code: 0, out });
@@ -186,6 +188,7 @@ describe('The command line', () => {
       it(`${message.replace(/\n[^]*/, '')}, to ${line}`, async () => {
         const shelf = new Shelf();
         const { code, out, err } = await runLine(line, SHELF, [shelf.module]);
+
         expect({ code, out }).to.deep.equal({ code: 2, out: '' });
         expect(err).to.include(message);
         expect(shelf.closed).to.equal(shelf.opened.length);
@@ -232,7 +235,8 @@ describe('The command line', () => {
     it(`is not stopped by settings that it does not use: ${line}`, async () => {
       const wrong = Object.fromEntries(SETTINGS.map(({ name }) => [name, '/']));
       const { code, err } = await runLine(line, wrong);
-      expect(code).to.equal(2);
+
+      expect(code, err).to.equal(2);
       expect(err.match(/^ {2}[A-Z_]+/gm)?.map((name) => name.trim())).to.have.members(
         used.split(' '),
       );
@@ -247,6 +251,7 @@ describe('The command line', () => {
       ]);
     for (const { opened } of shelves) expect(opened[0]).to.include({ timeout: 7 });
     for (const { opened } of shelves) expect(opened[0]?.onNotice).to.be.a('function');
+
     expect(shelves[0]?.opened[0]).to.include({ mode: 'read' });
   });
 
@@ -297,6 +302,7 @@ describe('The command line', () => {
     it(`that fails ends with 1 and says ${what}`, async () => {
       const failing = factory('shelf', () => Promise.reject(error));
       const { code, out, err } = await runLine('keys list', SHELF, [failing]);
+
       expect({ code, out }).to.deep.equal({ code: 1, out: '' });
       expect(err).to.match(said);
     });
@@ -316,6 +322,7 @@ describe('commands on a store of an older version', () => {
       const before = await readFile(file);
       const words = line.replace('STORE', file).replace('NEW', join(folder, 'new.db'));
       const { code, out, err } = await runLine(words, { STORE_URL: `sqlite:${file}` });
+
       expect({ code, out }).to.deep.equal({ code: 2, out: '' });
       expect(err).to.match(
         /^[^\n]+animals\.db has schema version 2, and reading does not upgrade it: [^\n]+\n$/,
@@ -329,7 +336,9 @@ describe('commands on a store of an older version', () => {
     const { file } = testFile();
     makeOldStore(file);
     const { code, err } = await runLine('keys issue --name a', { STORE_URL: `sqlite:${file}` });
-    expect(code).to.equal(0);
+
+    expect(code, err).to.equal(0);
+
     const upgrading = `^upgrading [^\\n]+ from schema version 2 to ${SCHEMA_VERSION}: [^\\n]+\\n`;
     expect(err).to.match(new RegExp(`${upgrading}Issued key [^\\n]+\\n$`));
     expect((await runLine('keys list', { STORE_URL: `sqlite:${file}` })).code).to.equal(0);
@@ -354,9 +363,12 @@ describe('A command that can be interrupted', () => {
     io.emit('SIGINT', 'SIGINT'); // the same Ctrl-C
     now = 999;
     io.emit('SIGTERM', 'SIGTERM');
+
     expect(io.exits).to.deep.equal([]);
+
     now = 1000;
     io.emit('SIGINT', 'SIGINT');
+
     expect(io.exits).to.deep.equal([130]);
     await rejects(work, (error) => error instanceof InterruptedError && error.exitCode === 130);
     expect(io.listenerCount('SIGINT') + io.listenerCount('SIGTERM')).to.equal(0);

@@ -60,6 +60,7 @@ describe('copy', () => {
     );
     expect(await target.pets.list({ limit: 9 })).to.deep.equal(await old.pets.list({ limit: 9 }));
     expect(await target.apiKeys.list()).to.deep.equal(await old.apiKeys.list());
+
     const claims = { limit: 9, now: 0 };
     expect(await target.transfer.readClaims(claims)).to.deep.equal(
       await old.transfer.readClaims(claims),
@@ -69,6 +70,7 @@ describe('copy', () => {
   it('prints the result as one line of JSON with --json, ids exact to the digit', async () => {
     await old.transfer.reserveIds(2n ** 53n + 1n);
     const { out } = await copy(`${LINE} --json`);
+
     expect(out).to.match(/^\{[^\n]*"lastId":9007199254740993[^\n]*\}\n$/);
     expect(JSON.parse(out)).to.include({
       from: 'old 1',
@@ -96,8 +98,10 @@ describe('copy', () => {
   it('opens the source only if it exists, whatever STORE_URL says, and passes on what stores say', async () => {
     const [from, to] = shelves();
     const io = new TestIo({ STORE_URL: 'nonsense' });
+
     expect(await run(LINE.split(' '), io.io, [from.module, to.module])).to.equal(0);
     expect([from.opened[0]?.mode, to.opened[0]?.mode]).to.deep.equal(['read', 'create']);
+
     to.opened[0]?.onNotice?.('made the collection pets');
     expect(io.err).to.match(/^--to: made the collection pets$/m);
   });
@@ -133,17 +137,20 @@ describe('copy', () => {
       const { code, out, err } = await copy(line);
       expect({ code, out }).to.deep.equal({ code: 2, out: '' });
       expect(err).to.include(message);
-      expect((await target.transfer.survey()).pets).to.equal(0);
+      expect(await target.transfer.survey()).to.include({ pets: 0 });
     });
   }
 
   it('refuses with 2 a target that is not empty, and with 1 a source that may still be finished', async () => {
     await target.transfer.reserveIds(1n);
     const full = await copy();
+
     expect(full).to.deep.include({ code: 2, out: '' });
     expect(full.err).to.match(/^The target is not empty, or has assigned ids before: [^\n]+\n$/);
+
     await old.transfer.markUnfinished(true);
     const part = await copy();
+
     expect(part).to.deep.include({ code: 1, out: '' });
     expect(part.err).to.match(/^The source is itself a copy that has not finished/);
   });
@@ -159,7 +166,9 @@ describe('copy', () => {
     const { code, out, err, closed } = await copy(LINE, shelves(failing)).finally(() =>
       mock.timers.reset(),
     );
+
     expect({ code, out, closed }).to.deep.equal({ code: 1, out: '', closed: [1, 1] });
+
     const why = 'The store is not available (writing claims). disk is full';
     expect(err).to.equal(`3 animals copied or compared\n${why}\n`);
   });
@@ -172,6 +181,7 @@ describe('copy', () => {
         io.emit('SIGINT', 'SIGINT');
       });
     const [from, to] = shelves(withTransfer({ writePets }));
+
     expect(await run(LINE.split(' '), io.io, [from.module, to.module])).to.equal(130);
     expect([from.closed, to.closed]).to.deep.equal([1, 1]);
     expect(io.err).to.match(/^Interrupted by SIGINT\.\n$/);

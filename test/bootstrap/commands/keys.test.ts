@@ -36,13 +36,14 @@ describe('The commands for keys', () => {
   describe('issue', () => {
     it('prints the key alone, and notes what it may do and how long', async () => {
       const { code, out, err } = await keys('issue --name till');
-      expect(code).to.equal(0);
+      expect(code, err).to.equal(0);
+
       const [key, id = ''] = KEY.exec(out) ?? [];
       expect(err).to.equal(
         `Issued key ${id} (till) in shelf 1 with pets:read, pets:write, pets:delete. End: never\n`,
       );
       expect(err).to.not.include(key?.trim());
-      expect(shelf.closed).to.equal(1);
+      expect(shelf.closed, 'times that the store was closed').to.equal(1);
     });
 
     it('takes scopes, a lifetime by the clock of the keys, and the word of KEY_ENVIRONMENT', async () => {
@@ -69,6 +70,7 @@ describe('The commands for keys', () => {
         createdAt: now.toISOString(),
         state: 'active',
       });
+
       const listed = JSON.parse((await keys('list --json')).out) as unknown;
       expect(listed).to.deep.equal([{ id, ...rest }]);
     });
@@ -77,7 +79,9 @@ describe('The commands for keys', () => {
   it('revoke a key whose text could not be written, and end with 1', async () => {
     const io = new TestIo({ STORE_URL: 'shelf:' });
     io.fullDisk = new Error('ENOSPC: no space left on device, write');
+
     expect(await run(['keys', 'issue', '--name', 'till'], io.io, modules())).to.equal(1);
+
     const { id, state } = JSON.parse((await keys('list --json')).out)[0] as Record<string, string>;
     expect(state).to.equal('revoked');
     expect(io.err).to.equal(
@@ -90,7 +94,9 @@ describe('The commands for keys', () => {
     shelf = new Shelf({ apiKeys: failing });
     const io = new TestIo({ STORE_URL: 'shelf:' });
     io.fullDisk = new Error('ENOSPC');
+
     expect(await run(['keys', 'issue', '--name', 'till'], io.io, modules())).to.equal(1);
+
     const [record] = await apiKeys.list();
     expect(io.err).to.match(
       new RegExp(
@@ -149,6 +155,7 @@ describe('The commands for keys', () => {
       };
       await apiKeys.add(record);
       const [, line] = (await keys('list')).out.split('\n');
+
       expect(line).to.match(/\ufffd {33}a\ufffd\[2J\ufffdb\ufffd$/);
     });
   });
@@ -172,7 +179,7 @@ describe('The commands for keys', () => {
       'read',
       'existing',
     ]);
-    expect(shelf.closed).to.equal(3);
+    expect(shelf.closed, 'times that the store was closed').to.equal(3);
   });
 
   it('end with 1 and one line at an unknown id, without repeating it', async () => {
@@ -186,12 +193,13 @@ describe('The commands for keys', () => {
     expect(memory.err).to.equal(
       'A store in memory belongs to its service: no command can reach it.\n',
     );
+
     const without = new Shelf({ apiKeys: undefined }, 'none');
     expect(await runLine('keys list', { STORE_URL: 'none:' }, [without.module])).to.deep.equal({
       code: 2,
       out: '',
       err: 'This store keeps no API keys. Use API_KEYS.\n',
     });
-    expect(without.closed).to.equal(1);
+    expect(without.closed, 'times that the store was closed').to.equal(1);
   });
 });

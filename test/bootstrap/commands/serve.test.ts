@@ -22,10 +22,12 @@ describe('serve', () => {
     const shelf = new Shelf();
     const serving = serve({ API_KEYS: KEY, BASE_PATH: '/animals/v1' }, shelf.module);
     const url = await serving.ready();
+
     expect(url).to.match(/:\d+\/animals\/v1$/);
+
     const docs = new URL('/docs', url).href;
-    expect(await statusOf(docs)).to.equal(200);
-    expect(await serving.stop()).to.equal(0);
+    expect(await statusOf(docs), docs).to.equal(200);
+    expect(await serving.stop(), serving.io.err).to.equal(0);
     expect(serving.io.out).to.equal('');
     expect(serving.io.messages).to.deep.equal([
       `ready at ${url}, docs at ${docs}, animals in shelf 1`,
@@ -34,7 +36,7 @@ describe('serve', () => {
       'stopped',
     ]);
     expect(serving.io.lines[0]).to.include({ url, docs, store: 'shelf 1' });
-    expect(shelf.closed).to.equal(1);
+    expect(shelf.closed, 'times that the store was closed').to.equal(1);
   });
 
   it('takes --host, --port and --store in place of its settings, and refuses empty ones', async () => {
@@ -50,13 +52,14 @@ describe('serve', () => {
       const [, url = ''] = await io.said(/ready at (http[^\s,]+).*animals in shelf/);
       expect(await statusOf(`${url}/pets`, KEY), line).to.equal(200);
       io.emit('SIGTERM', 'SIGTERM');
-      expect(await code).to.equal(0);
+      expect(await code, io.err).to.equal(0);
     }
     for (const option of ['--host', '--port', '--store']) {
       const io = new TestIo({ STORE_URL: 'shelf:' });
-      expect(await run(['serve', option, ''], io.io, [shelf.module])).to.equal(2);
+      expect(await run(['serve', option, ''], io.io, [shelf.module]), option).to.equal(2);
       expect(io.err).to.match(new RegExp(`option '${option} <\\w+>' must not be empty`));
     }
+
     expect(shelf.opened, 'by the two that were complete').to.have.length(2);
   });
 
@@ -65,14 +68,17 @@ describe('serve', () => {
     const first = serve({}, shelf.module);
     const url = await first.ready();
     const [key = ''] = /ast_live_\w+/.exec(first.io.out) ?? [];
+
     expect(first.io.out).to.include(`curl ${url}/pets -H 'Authorization: Bearer ${key}' `);
     expect(first.io.out).to.include(` open ${new URL('/docs', url).href} `);
     expect(first.io.out.match(/\n/g), 'four lines').to.have.length(4);
-    expect(await statusOf(`${url}/pets`, key)).to.equal(200);
-    expect(await first.stop('SIGINT')).to.equal(0);
+    expect(await statusOf(`${url}/pets`, key), `${url}/pets`).to.equal(200);
+    expect(await first.stop('SIGINT'), first.io.err).to.equal(0);
     expect(first.io.err).to.not.include(key);
+
     const second = serve({}, shelf.module);
     await second.ready();
+
     expect(second.io.out).to.equal('');
   });
 
@@ -80,10 +86,12 @@ describe('serve', () => {
     const store = openMemoryStore();
     await store.transfer.markUnfinished(true);
     const refused = serve({}, new Shelf({ ...store, location: 'shelf 1' }).module);
-    expect(await refused.code).to.equal(1);
+
+    expect(await refused.code, refused.io.err).to.equal(1);
     expect(refused.io.err).to.equal(
       'The store shelf 1 is a copy that has not finished: copy again, to a new store.\n',
     );
+
     await store.transfer.markUnfinished(false);
     await serve({}, new Shelf({ ...store }).module).ready();
   });
@@ -98,13 +106,16 @@ describe('serve', () => {
     };
     const stopped = serve({}, new Shelf({ apiKeys: changed(apiKeys, { list }) }).module);
     await listing.promise;
-    expect(await stopped.stop()).to.equal(0);
+
+    expect(await stopped.stop(), stopped.io.err).to.equal(0);
     expect([stopped.io.out, await apiKeys.list()]).to.deep.equal(['', []]);
     expect(stopped.io.messages).to.deep.equal(['stopping on SIGTERM', 'stopped']);
 
     const unseen = serve({}, new Shelf({ apiKeys }).module);
     unseen.io.fullDisk = new Error('write ENOSPC');
-    expect(await unseen.code).to.equal(1);
+
+    expect(await unseen.code, unseen.io.err).to.equal(1);
+
     const managed = new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator() });
     expect((await managed.list()).map(({ state }) => state)).to.deep.equal(['revoked']);
     expect(unseen.io.err).to.match(
@@ -134,16 +145,18 @@ describe('serve', () => {
   it('refuses to start without a key where others reach it, in one line, and closes what it opened', async () => {
     const shelf = new Shelf();
     const serving = serve({ HOST: '0.0.0.0' }, shelf.module);
-    expect(await serving.code).to.equal(2);
+
+    expect(await serving.code, serving.io.err).to.equal(2);
     expect(serving.io.err).to.equal(
       'There is no API key: issue one with the command keys issue and the same STORE_URL, or set API_KEYS.\n',
     );
     expect([serving.io.out, shelf.closed]).to.deep.equal(['', 1]);
+
     for (const other of [
       serve({ HOST: '0.0.0.0', STORE_URL: 'memory:' }),
       serve({}, new Shelf({ apiKeys: undefined }).module),
     ]) {
-      expect(await other.code).to.equal(2);
+      expect(await other.code, other.io.err).to.equal(2);
       expect(other.io.err).to.equal('There is no API key: set API_KEYS.\n');
     }
   });
@@ -159,11 +172,12 @@ describe('serve', () => {
       [{ ADMIN_PORT: port }, `EADDRINUSE[^\n]*:${port}. Set HOST and PORT`],
     ] as const) {
       const serving = serve(address, shelf.module);
-      expect(await serving.code).to.equal(1);
+      expect(await serving.code, serving.io.err).to.equal(1);
       expect(serving.io.err).to.match(new RegExp(`^[^\n]*${why}[^\n]*\n$`));
       expect([serving.io.out, await apiKeys.list()]).to.deep.equal(['', []]);
     }
-    expect(shelf.closed).to.equal(4);
+
+    expect(shelf.closed, 'times that the store was closed').to.equal(4);
   });
 
   it('starts while its store is away: alive, not ready, no key issued, the cause logged once', async () => {
@@ -177,6 +191,7 @@ describe('serve', () => {
     });
     const serving = serve({}, shelf);
     const url = await serving.ready();
+
     expect(serving.io.messages.slice(0, -1)).to.deep.equal([
       'store: not prepared yet: connect ECONNREFUSED',
       'store: made an index',
@@ -186,8 +201,8 @@ describe('serve', () => {
     expect(serving.io.messages.at(-1)).to.match(/^not yet ready at http/);
     expect(serving.io.err.match(/ECONNREFUSED/g)).to.have.length(1);
     expect(serving.io.out).to.equal('');
-    const [alive, ready] = [new URL('/livez', url).href, new URL('/readyz', url).href];
-    expect([await statusOf(alive), await statusOf(ready)]).to.deep.equal([200, 503]);
+    expect(await statusOf(new URL('/livez', url).href), 'alive').to.equal(200);
+    expect(await statusOf(new URL('/readyz', url).href), 'ready').to.equal(503);
   });
 
   it('warns of static keys that can be guessed, without quoting them', async () => {
@@ -197,6 +212,7 @@ describe('serve', () => {
     });
     await serving.ready();
     const [warning] = serving.io.messages;
+
     expect(warning).to.equal('static API keys of fewer than 16 characters can be guessed: 2 set');
     expect(serving.io.err).to.not.include('letters').and.not.include('short');
   });
@@ -206,6 +222,7 @@ describe('serve', () => {
     const keyless = new Shelf({ pets: { ...pets, addOnce: undefined } });
     const serving = serve({ API_KEYS: KEY, STORE_URL: 'shelf:', ADMIN_PORT: '0' }, keyless.module);
     await serving.ready();
+
     expect(serving.io.messages[0]).to.equal(
       'the store keeps no idempotency keys: requests with one get 400',
     );
@@ -215,6 +232,7 @@ describe('serve', () => {
     const near = { API_KEY: 'hunter2', CORS_ORIGIN: '*', RATELIMIT: '5' };
     const serving = serve({ ...near, API_KEYS: KEY, STORE_URL: 'memory:' });
     await serving.ready();
+
     expect(serving.io.lines.slice(0, -1).map(({ level, msg }) => [level, msg])).to.deep.equal(
       misspelledSettings(near).map((line) => [40, line]),
     );
@@ -271,11 +289,13 @@ describe('serve', () => {
       expect(Date.now() - Date.parse(String(line?.['time']))).to.be.within(0, 60_000);
     }
     const usage = new TestIo({ LOG_FORMAT: 'json' });
+
     expect(await run(['serve', '--prot', '80'], usage.io)).to.equal(2);
     expect(usage.lines).to.have.length(1);
     expect(usage.messages[0]).to.match(
       /^error: unknown option '--prot'.*\n[^]*\nTo see what it takes/,
     );
+
     const text = new TestIo({ LOG_FORMAT: 'json', STORE_URL: 'nonsense' });
     expect(await run(['keys', 'list'], text.io)).to.equal(2);
     expect(text.err, 'commands have no log').to.match(/^Invalid settings:\n/);
@@ -297,13 +317,16 @@ describe('serve', () => {
     const warning = Object.assign(new Error('the third'), { name: 'DeprecationWarning' });
     serving.io.emit('warning', warning);
     const warnings = serving.io.lines.filter(({ level }) => level === 40);
+
     expect(warnings.map(({ msg }) => msg)).to.deep.equal([
       'Node.js: Error: the first',
       'Node.js: Error: the second',
       'Node.js: DeprecationWarning: the third',
     ]);
+
     serving = serve({ API_KEYS: KEY, LOG_FORMAT: 'pretty' }, warns);
     await serving.ready();
+
     expect(serving.io.err).to.match(/WARN: Node\.js: Error: the second\n/);
   });
 
@@ -315,6 +338,7 @@ describe('serve', () => {
     await client.get(`${url}/pets?limit=in-the-query`);
     await statusOf(`${url}/pets`, 'the-bad-key-of-this-test');
     const responses = serving.io.lines.filter(({ msg }) => msg === 'responded');
+
     expect(
       responses.map(({ method, path, status, code }) => [method, path, status, code]),
     ).to.deep.equal([
@@ -332,7 +356,8 @@ describe('serve', () => {
       factory('shelf', () => new Promise(() => opening.resolve())),
     );
     await opening.promise;
-    expect(await serving.stop()).to.equal(0);
+
+    expect(await serving.stop(), serving.io.err).to.equal(0);
     expect(serving.io.exits).to.deep.equal([0]);
   });
 
@@ -351,7 +376,8 @@ describe('serve', () => {
     const url = await serving.ready();
     const cutOff = statusOf(`${url}/pets`, 'any').catch(() => 'cut off');
     await asked.promise;
-    expect(await serving.stop()).to.equal(1);
+
+    expect(await serving.stop(), serving.io.err).to.equal(1);
     expect(serving.io.messages).to.include('stopped; some requests were cut off');
     expect([await cutOff, shelf.closed]).to.deep.equal(['cut off', 1]);
   });
@@ -364,6 +390,7 @@ describe('serve', () => {
     };
     const url = await serve({ API_KEYS: KEY }, adapter).ready();
     await statusOf(`${url}/pets/1`, KEY);
+
     expect(seen).to.deep.equal([404]);
   });
 });

@@ -22,7 +22,9 @@ describe('The clock that is bound to its token is that of', () => {
   });
   afterEach(cleanUp);
 
-  const wait = (hours: number): void => void (now = new Date(now.getTime() + hours * HOUR));
+  const wait = (hours: number): void => {
+    now = new Date(now.getTime() + hours * HOUR);
+  };
   const shell = async (line: string): Promise<string> => {
     const { code, out, err } = await runLine(line, { STORE_URL: 'shelf:' }, modules);
     expect(code, `${line}\n${err}`).to.equal(0);
@@ -35,7 +37,9 @@ describe('The clock that is bound to its token is that of', () => {
     const status = async (): Promise<number> =>
       (await fetch(`${url}/pets`, { headers: { Authorization: `Bearer ${key}` } })).status;
     wait(1);
+
     expect(await status(), 'an hour before it expires').to.equal(200);
+
     wait(1);
     expect(await status(), 'when it has expired').to.equal(401);
   });
@@ -62,9 +66,12 @@ describe('The clock that is bound to its token is that of', () => {
         'location',
       );
     };
+
     expect(await create()).to.equal('/v1/pets/1');
+
     wait(23);
     expect(await create(), 'within a day').to.equal('/v1/pets/1');
+
     wait(1000);
     expect(await create(), 'weeks later').to.equal('/v1/pets/2');
   });
@@ -79,6 +86,7 @@ describe('The clock that is bound to its token is that of', () => {
     }
     await fetch(`${url}/pets`, { headers });
     await serving.io.said(/"listPets"/);
+
     expect(serving.io.messages.filter((text) => text.startsWith('deprecated'))).to.have.length(2);
   });
 
@@ -87,8 +95,10 @@ describe('The clock that is bound to its token is that of', () => {
     writeFileSync(file, 'name,categoryId\nBella,1\n');
     const added = async (): Promise<unknown> =>
       (JSON.parse(await shell(`import ${file} --once --json`)) as { added: unknown }).added;
-    expect(await added()).to.equal(1);
+
+    expect(await added(), 'animals that were added').to.equal(1);
     expect(await added(), 'at the same time').to.equal(0);
+
     wait(24 * 365 * 200);
     expect(await added(), 'two centuries later').to.equal(1);
   });
@@ -104,6 +114,7 @@ describe('The clock that is bound to its token is that of', () => {
     const target = new Shelf({}, 'other');
     modules = [...modules, target.module];
     const report = JSON.parse(await shell('copy --from shelf: --to other: --json')) as object;
+
     expect(report).to.include({ pets: 2, claims: 1 });
   });
 });

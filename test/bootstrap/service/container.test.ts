@@ -36,9 +36,12 @@ describe('The container', () => {
       const folder = realpathSync(temporaryFolder());
       const file = join(folder, 'a b%20?c=d', 'pets.db');
       const made = await container({ STORE_URL: `sqlite:${file}` });
-      expect(existsSync(file)).to.equal(false);
+
+      expect(existsSync(file), `${file} exists`).to.equal(false);
+
       const store = await made.getAsync(TOKENS.store);
       expect([store.location, existsSync(file)]).to.deep.equal([file, true]);
+
       await store.close();
     });
 
@@ -67,13 +70,16 @@ describe('The container', () => {
       await (
         await container({ STORE_URL: 'shelf://third/from:left' }, shelf)
       ).getAsync(TOKENS.animalStore);
+
       expect(urls).to.deep.equal(['shelf://third/from:left']);
     });
 
     it('of two adapters with the same scheme the last one, so that an adapter can replace ours', async () => {
-      const [first, second] = [new Shelf({}, 'memory'), new Shelf({}, 'memory')];
+      const first = new Shelf({}, 'memory');
+      const second = new Shelf({}, 'memory');
       const made = await container({ STORE_URL: 'memory:' }, first.module, second.module);
       await made.getAsync(TOKENS.petRepository);
+
       expect([first.opened.length, second.opened.length]).to.deep.equal([0, 1]);
     });
   });
@@ -90,6 +96,7 @@ describe('The container', () => {
         await store.close();
       }
       const missing = openStore(`sqlite:${file}.none`, { mode: 'existing' });
+
       expect(await rejectionOf(missing)).to.be.instanceOf(StoreFileError);
     });
 
@@ -104,6 +111,7 @@ describe('The container', () => {
       });
       const factories = [memoryStoreFactory, shelf('first'), shelf('last')];
       await openStore('board:x', { factories, name: '--to', mode: 'read' });
+
       expect(opened).to.deep.equal([['last', 'board:x', { mode: 'read' }]]);
     });
 
@@ -132,6 +140,7 @@ describe('The container', () => {
       "export const adapter = { id: 1, load({ bind }) { bind('own').toConstantValue(7) } };";
     const ADAPTERS = join(temporaryFolder(), 'own.mjs');
     writeFileSync(ADAPTERS, module);
+
     expect((await container({ ADAPTERS })).get('own')).to.equal(7);
     expect(await rejectionOf(container({ ADAPTERS: './no.mjs,./none.mjs' })))
       .to.be.instanceOf(SettingsError)
@@ -148,12 +157,14 @@ describe('The container', () => {
       made.getAsync(animalStore),
       made.getAsync(store),
     ]);
+
     expect(shelf.opened).to.have.length(1);
   });
 
   it('serves with static keys on a store that keeps none', async () => {
     const shelf = new Shelf({ apiKeys: undefined });
     const settings = { STORE_URL: 'shelf:' };
+
     expect(
       await statusOf(await container({ ...settings, API_KEYS: 'key-of-the-test' }, shelf.module)),
     ).to.equal(200);
@@ -163,7 +174,9 @@ describe('The container', () => {
   it('refuses EXPERIMENTAL on a store whose animals cannot be changed', async () => {
     const shelf = new Shelf({ changes: undefined });
     const settings = { STORE_URL: 'shelf:', API_KEYS: 'key-of-the-test' };
+
     expect(await statusOf(await container(settings, shelf.module))).to.equal(200);
+
     const asking = await container({ ...settings, EXPERIMENTAL: 'removePet' }, shelf.module);
     expect(await rejectionOf(asking.getAsync(TOKENS.httpInterface)))
       .to.be.instanceOf(SettingsError)
@@ -176,6 +189,7 @@ describe('The container', () => {
   it('tells the HTTP interface its own settings, and no secret', async () => {
     const settings = { STORE_URL: 'memory:', API_KEYS: 'key-of-the-test', BODY_LIMIT: '7b' };
     const http = await (await container(settings)).getAsync(TOKENS.httpInterface);
+
     expect(http.settings.bodyLimit).to.equal(7);
     expect(Object.keys(http.settings)).to.have.members(Object.keys(DEFAULT_HTTP_SETTINGS));
   });

@@ -47,6 +47,7 @@ describe('The modules of ADAPTERS', () => {
     const specifiers = [url, file, './adapter.mjs', pathToFileURL(file).href, '@others/shelf'];
     const container = new Container();
     const before = await timers();
+
     expect(await loadAdapters(specifiers, container)).to.deep.equal([]);
     expect(await timers()).to.be.below(before + specifiers.length);
     expect(container.getAll('id')).to.deep.equal([2, 1, 1, 1, 3]);
@@ -66,6 +67,7 @@ describe('The modules of ADAPTERS', () => {
     );
     writeFileSync('module.mjs', adapter(1));
     const container = new Container();
+
     expect(await loadAdapters(['./adapter.mjs', './module.mjs'], container)).to.deep.equal([]);
     expect([container.get(TOKENS.store), container.get('id')]).to.deep.equal(['https:/b/v1', 1]);
   });
@@ -116,7 +118,9 @@ describe('The modules of ADAPTERS', () => {
       return `./${index}.mjs`;
     });
     const faults = await loadAdapters(names, new Container(), 100);
+
     expect(faults).to.have.length(FAULTS.length);
+
     for (const [index, [title, , fault]] of FAULTS.entries()) {
       expect(faults[index], title).to.match(/^[^\n]*$/);
       expect(

@@ -31,7 +31,8 @@ async function pipe(): Promise<{ fd: number; read: (isEnough: IsEnough) => Promi
   readers.push(reader);
   const fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
   const chunk = Buffer.alloc(64 * 1024);
-  let [text, end] = ['', ''];
+  let text = '';
+  let end = '';
   const read = async (isEnough: IsEnough): Promise<string> => {
     while (!isEnough(end, text.length))
       try {
@@ -79,6 +80,7 @@ describe('The log', () => {
   it('is lines of JSON off a terminal, with the time in UTC', async () => {
     (await logger()).info({ url: 'http://a' }, 'ready');
     const [{ time, ...rest } = {}, ...more] = io.lines;
+
     expect([rest, more]).to.deep.equal([{ level: 30, url: 'http://a', msg: 'ready' }, []]);
     expect(time).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(io.out).to.equal('');
@@ -124,6 +126,7 @@ describe('The log', () => {
     } finally {
       Date.now = now;
     }
+
     expect(io.lines.map(({ time }) => time)).to.deep.equal(times);
   });
 
@@ -154,6 +157,7 @@ describe('The log', () => {
     log.responded(RESPONSE);
     log.responded({ ...RESPONSE, status: 400, code: 'invalid_pet' });
     log.responded({ ...RESPONSE, status: 503, code: 'service_unavailable', error: unavailable });
+
     expect(
       stripVTControlCharacters(io.err)
         .replaceAll(/\d\d:\d\d:\d\d/g, 'TIME')
@@ -174,6 +178,7 @@ describe('The log', () => {
     log.warn('store: \r\x1b]2;title\x07 in C:\\bin\\u001b, \u0085é "quoted"');
     const colors = new RegExp(`${String.fromCodePoint(27)}\\[\\d+m`, 'g'); // pino-pretty's
     const text = io.err.replaceAll(colors, '');
+
     expect(text).to.include('/\\u009b2J\\u007f').and.include('a fault \\b\\u001bc');
     expect(text).to.include(
       'store: \\r\\u001b]2;title\\u0007 in C:\\bin\\u001b, \\u0085é "quoted"',
@@ -194,6 +199,7 @@ describe('The log', () => {
       expect(io.err).to.include('\\u009b2J \\u009d0;title\\u009c').and.include('é \xa0');
     }
     const [line] = io.lines;
+
     expect([line?.['path'], line?.['userAgent']]).to.deep.equal([text, text]);
   });
 
@@ -207,6 +213,7 @@ describe('The log', () => {
     } as const;
     for (const keyFault of ['expired', 'unknown', 'revoked'] as const)
       log.responded({ ...refused, keyFault });
+
     expect(io.lines.map(({ level, keyFault }) => [level, keyFault])).to.deep.equal([
       [40, 'expired'],
       [30, 'unknown'],
@@ -225,6 +232,7 @@ describe('The log', () => {
     const error = new TypeError('not a function', { cause: new Error('the disk is on fire') });
     log.responded({ ...RESPONSE, status: 500, error });
     log.responded({ ...RESPONSE, requestId: 'r-2', status: 500, error: 'a string' });
+
     expect(io.lines[0]).to.include({ level: 50, requestId: 'r-1' });
     expect(JSON.stringify(io.lines[0]))
       .to.include('logger.test')
@@ -241,6 +249,7 @@ describe('The log', () => {
       error: new UnavailableError('reading an animal', { cause }),
     });
     log.responded({ ...RESPONSE, status: 503, error: unavailable });
+
     expect(io.lines.map(({ level, reason, err }) => [level, reason, err])).to.deep.equal([
       [50, 'The store is not available (reading an animal). ECONNREFUSED', undefined],
       [40, 'The service is busy (too many requests at once).', undefined],
@@ -257,9 +266,12 @@ describe('The log', () => {
     now = new Date('2026-11-21T00:00:00Z');
     call({ keyId: 'k-1' });
     call({ keyId: 'k-1', sunset: undefined });
+
     expect(io.lines.map(({ keyId }) => keyId)).to.deep.equal(['k-1', 'k-2', 'k-1']);
+
     const { time: _, ...rest } = io.lines[0] ?? {};
     const msg = 'deprecated operation called';
+
     expect(rest).to.deep.equal({
       level: 40,
       operationId: 'getPet',
@@ -279,6 +291,7 @@ describe('The log', () => {
     for (let key = 1; key <= 10_001; key += 1) call(key);
     io.err = '';
     for (const key of [10_001, 1]) call(key); // the last one is remembered, the first one not
+
     expect(io.lines.map(({ keyId }) => keyId)).to.deep.equal(['k-1']);
   });
 
@@ -289,7 +302,9 @@ describe('The log', () => {
     const text = lines(1_000);
     for (const line of text) log.write(line);
     while (readFileSync(path, 'utf8').length < text.join('').length) await delay(20);
+
     expect(readFileSync(path, 'utf8')).to.equal(text.join(''));
+
     closeSync(fd);
   });
 
@@ -300,7 +315,9 @@ describe('The log', () => {
     for (const line of text) log.write(line);
     await delay(150);
     const size = Buffer.byteLength(text.join(''));
+
     expect(await read((_, length) => length >= size)).to.equal(text.join(''));
+
     closeSync(fd);
   });
 
@@ -311,12 +328,16 @@ describe('The log', () => {
     for (const line of text) log.write(line);
     const written = (await read((end) => end.endsWith('dropped"}\n'))).split('\n').slice(0, -1);
     const { level, msg, dropped } = JSON.parse(written.pop() ?? '') as Record<string, unknown>;
+
     expect([level, msg]).to.deep.equal([40, 'lines of the log were dropped']);
     expect(written).to.have.length(text.length - Number(dropped));
     expect(`${written.join('\n')}\n`).to.equal(text.slice(0, written.length).join(''));
+
     log.write('{"msg":"last"}\n');
     const all = await read((end) => end.endsWith('last"}\n'));
+
     expect(all.match(/were dropped/g)).to.have.length(1);
+
     closeSync(fd);
   });
 
@@ -327,6 +348,7 @@ describe('The log', () => {
     await delay(300); // the process waits for its end then
     let text = '';
     for await (const part of child.stderr) text += String(part);
+
     expect(text.match(/^x+ \d+$/gm)).to.have.length(399);
     expect(text).to.match(/\nlast\n$/);
   });
@@ -341,6 +363,7 @@ describe('The log', () => {
       const child = writing(await stderr());
       child.stderr?.destroy();
       const [code, signal] = await once(child, 'exit');
+
       expect([code, signal]).to.deep.equal([3, null]);
     });
 });

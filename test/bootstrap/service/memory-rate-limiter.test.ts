@@ -17,6 +17,7 @@ describe('The rate limiter in memory', () => {
       const { allowed, remaining, resetsIn } = await limiter.take(keyId);
       taken.push([keyId, allowed, remaining, resetsIn]);
     }
+
     expect(taken).to.deep.equal([
       ['one', true, 1, 10_000],
       ['one', true, 0, 8000],

@@ -56,14 +56,20 @@ describe('The metrics', () => {
     });
     const url = await serving.ready();
     const metrics = String(serving.io.lines[0]?.['metrics']);
+
     expect(metrics).to.match(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
+
     const headers = { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json' };
     const body = '{"name":"Bella","categoryId":1}';
+
     expect((await fetch(`${url}/pets`, { method: 'POST', headers, body })).status).to.equal(201);
+
     const sell = { method: 'PATCH', headers, body: '{"status":"sold"}' };
     for (const status of [200, 409])
       expect((await fetch(`${url}/pets/1?from=available`, sell)).status).to.equal(status);
+
     expect((await fetch(`${url}/pets/9`, { method: 'DELETE', headers })).status).to.equal(404);
+
     for (const [path, key] of [
       ['/pets/1', KEY],
       ['/pets/1', KEY],
@@ -75,7 +81,9 @@ describe('The metrics', () => {
       await statusOf(url + path, key);
     await statusOf(new URL('/livez', url).href);
     const response = await fetch(metrics);
+
     expect(response.headers.get('content-type')).to.match(/^text\/plain; version=0\.0\.4/);
+
     const page = await response.text();
     expect(samplesOf(page)).to.include({
       'animal_store_requests_total{operation="createPet",status="201"}': 1,
@@ -95,6 +103,7 @@ describe('The metrics', () => {
       'animal_store_key_checks_total{result="unknown"}': 1,
       'animal_store_store_duration_seconds_count{operation="findById"}': 3,
     });
+
     const deprecated = page.match(/(?<=^animal_store_deprecated_calls_total)\{.*$/gm) ?? [];
     expect(deprecated.join('\n')).to.match(/^\{operation="getPet",key="static-\w+"\} 3$/);
     expect(page).to.match(/^animal_store_build_info\{version="[\d.]+",node="v[\d.]+"\} 1$/m);
@@ -104,7 +113,7 @@ describe('The metrics', () => {
       'dashboard.json: animal_store_build_info',
     ]);
     expect(await statusOf(new URL('/metrics', url).href)).to.equal(404);
-    expect(await serving.stop()).to.equal(0);
+    expect(await serving.stop(), serving.io.err).to.equal(0);
   });
 
   it('are in seconds and bytes, and say how many requests and bytes are held', async () => {
@@ -131,6 +140,7 @@ describe('The metrics', () => {
     const admission = await container.getAsync(TOKENS.admission);
     const permit = admission.admit();
     admission.countUnsent('till', 7);
+
     expect(await samples()).to.include({
       'animal_store_request_duration_seconds_sum{operation="none"}': 2,
       animal_store_response_bytes_total: 120,
@@ -138,6 +148,7 @@ describe('The metrics', () => {
       animal_store_requests_in_flight: 1,
       animal_store_response_bytes_unread: 7,
     });
+
     permit.end(0);
     expect(await samples()).to.include({ animal_store_requests_in_flight: 0 });
   });
@@ -152,6 +163,7 @@ describe('The metrics', () => {
       const request = { requestId: '', method: 'GET', path: '/', bytes: 0, milliseconds: 1 };
       log.responded({ ...request, status: 503, code: 'service_unavailable', error });
     }
+
     expect(await samples()).to.include({ 'animal_store_requests_refused_total{reason="busy"}': 1 });
   });
 
@@ -198,22 +210,29 @@ describe('The metrics', () => {
     await managed.issue({ name: 'endless' });
     await managed.revoke((await issue(2)).record.id);
     await pets.add(unsavedPet({ name: 'Bella', categoryId: 1n }));
+
     expect(await samples()).to.include({
       animal_store_ready: 1,
       animal_store_pets: 1,
       animal_store_keys_expiring: 2,
     });
+
     now = new Date(now.getTime() + 2 * day);
     expect(await samples(), 'two days later').to.include({ animal_store_keys_expiring: 2 });
+
     (await container.getAsync(TOKENS.readiness)).stop();
     expect(await samples(), 'while it stops').to.include({ animal_store_ready: 0 });
+
     const survey = mock.method(transfer, 'survey', () => Promise.reject(new Error()));
     let later = performance.now() + 59_000;
     mock.method(performance, 'now', () => later);
+
     expect(await samples(), 'within a minute').to.include({ animal_store_pets: 1 });
+
     later += 2000;
     const failed = (await samples())['animal_store_pets'];
     mock.restoreAll();
+
     expect([failed, survey.mock.callCount()], 'when they cannot be counted').to.deep.equal([
       NaN,
       1,
@@ -235,11 +254,15 @@ describe('The metrics', () => {
       expect(await at(path), path).to.equal(404);
     }
     const none = await fetch(new URL('/v1/pets', metrics));
+
     expect(await none.json()).to.include({ code: 'route_not_found', status: 404 });
+
     const fault = new UnavailableError('reaching the store');
     mock.method(store, 'check', () => Promise.reject(fault));
     await untilStatus(503, new URL('/readyz', metrics).href);
-    expect(await at('/livez')).to.equal(200);
+
+    expect(await at('/livez'), '/livez').to.equal(200);
+
     const page = samplesOf(await (await fetch(metrics)).text());
     expect(page).to.include({ animal_store_ready: 0 });
   });
@@ -276,18 +299,23 @@ describe('The metrics', () => {
     const serving = new Serving(settings, factory('shelf', open));
     await opening.promise;
     const readyz = `http://127.0.0.1:${ADMIN_PORT}/readyz`;
+
     await rejects(fetch(readyz), { name: 'TypeError' });
+
     opened.resolve(openMemoryStore());
     await serving.ready();
-    expect(await statusOf(readyz)).to.equal(200);
+
+    expect(await statusOf(readyz), readyz).to.equal(200);
   });
 
   it('are not served any more when the service cannot start', async () => {
     const taken = await new Serving({ STORE_URL: 'memory:', API_KEYS: KEY }).ready();
     const ADMIN_PORT = await freePort();
     const environment = { STORE_URL: 'memory:', API_KEYS: KEY, ADMIN_PORT };
-    const { code } = await runLine('serve', { ...environment, PORT: new URL(taken).port });
-    expect(code).to.equal(1);
+    const PORT = new URL(taken).port;
+    const { code, err } = await runLine('serve', { ...environment, PORT });
+
+    expect(code, err).to.equal(1);
     await rejects(fetch(`http://127.0.0.1:${ADMIN_PORT}/metrics`));
   });
 

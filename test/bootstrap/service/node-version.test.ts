@@ -44,6 +44,7 @@ describe('The version of Node.js', () => {
       'ExperimentalWarning',
     );
     program.emitWarning('the sky falls', 'Warning');
+
     expect(printed).to.deep.equal([['the sky falls', 'Warning']]);
   });
 });

@@ -66,7 +66,7 @@ const EFFECTS: Readonly<
     async () => {
       const { origin, ready } = await start({ HOST: '127.0.0.2', ADMIN_PORT: '0' });
       for (const address of [`${origin}/livez`, String(ready['metrics'])]) {
-        expect(await statusOf(fetch(address)), address).to.equal(200);
+        expect((await fetch(address)).status, address).to.equal(200);
         await rejects(fetch(address.replace('127.0.0.2', '127.0.0.1')), address);
       }
     },
@@ -101,8 +101,8 @@ const EFFECTS: Readonly<
     'the operations are below it',
     async () => {
       const { origin, ask } = await start({ BASE_PATH: '/animals/v1' });
-      expect(await statusOf(ask('/pets'))).to.equal(200);
-      expect(await statusOf(fetch(`${origin}/v1/pets`))).to.equal(404);
+      expect(await ask('/pets')).to.include({ status: 200 });
+      expect(await fetch(`${origin}/v1/pets`)).to.include({ status: 404 });
     },
   ],
   publicUrl: [
@@ -157,9 +157,9 @@ const EFFECTS: Readonly<
       const { ask } = await start({ MAX_IN_FLIGHT: '1' }, module);
       const first = ask('/pets');
       await held.called(1);
-      expect(await statusOf(ask('/pets'))).to.equal(503);
+      expect(await ask('/pets')).to.include({ status: 503 });
       held.calls[0]?.resolve();
-      expect(await statusOf(first)).to.equal(200);
+      expect(await first).to.include({ status: 200 });
     },
   ],
   deprecatedSince: [
@@ -172,7 +172,9 @@ const EFFECTS: Readonly<
   getPet: [
     'off: getPet gets 410',
     async () => {
-      expect(await statusOf((await start({ GET_PET: 'off' })).ask('/pets/1'))).to.equal(410);
+      const { ask } = await start({ GET_PET: 'off' });
+
+      expect(await ask('/pets/1')).to.include({ status: 410 });
     },
   ],
   experimental: [
@@ -180,15 +182,15 @@ const EFFECTS: Readonly<
     async () => {
       const { ask } = await start({ EXPERIMENTAL: 'removePet' });
       await ask('/pets', create());
-      expect(await statusOf(ask('/pets/1', { method: 'DELETE' }))).to.equal(204);
+      expect(await ask('/pets/1', { method: 'DELETE' })).to.include({ status: 204 });
     },
   ],
   rateLimit: [
     'a request beyond it gets 429',
     async () => {
       const { ask } = await start({ RATE_LIMIT: '1/1h' });
-      expect(await statusOf(ask('/pets'))).to.equal(200);
-      expect(await statusOf(ask('/pets'))).to.equal(429);
+      expect(await ask('/pets')).to.include({ status: 200 });
+      expect(await ask('/pets')).to.include({ status: 429 });
     },
   ],
   trustedProxies: [
@@ -240,7 +242,7 @@ const EFFECTS: Readonly<
         `export const adapter = { id: 1, load: async (options) => (${load})(options) };`,
       );
       const { origin } = await start({ ADAPTERS });
-      expect(await statusOf(fetch(`${origin}/docs`))).to.equal(404);
+      expect(await fetch(`${origin}/docs`)).to.include({ status: 404 });
     },
   ],
   apiKeys: [
@@ -252,7 +254,7 @@ const EFFECTS: Readonly<
         ['another-key-of-it', 200],
         [KEY, 401],
       ] as const)
-        expect(await statusOf(ask('/pets', {}, key)), key).to.equal(status);
+        expect(await ask('/pets', {}, key), key).to.include({ status });
     },
   ],
   apiKeysFile: [
@@ -262,7 +264,7 @@ const EFFECTS: Readonly<
       writeFileSync(API_KEYS_FILE, 'a-key-of-a-file\n');
       const { ask } = await start({ API_KEYS_FILE });
       for (const key of ['a-key-of-a-file', KEY])
-        expect(await statusOf(ask('/pets', {}, key)), key).to.equal(200);
+        expect(await ask('/pets', {}, key), key).to.include({ status: 200 });
     },
   ],
   storeUrlFile: [
@@ -287,7 +289,7 @@ const EFFECTS: Readonly<
     async () => {
       const { serving } = await start({ DRAIN_DELAY: '300ms' });
       const began = performance.now();
-      expect(await serving.stop()).to.equal(0);
+      expect(await serving.stop(), serving.io.err).to.equal(0);
       expect(performance.now() - began).to.be.greaterThan(290);
     },
   ],

@@ -299,6 +299,7 @@ describe('The settings', () => {
       for (const [name, , [text = '']] of WRONG) environment[name] = text;
       const named = faultsOf(environment).map((fault) => fault.split(' ', 1)[0]);
       const all = SETTINGS.map(({ name }) => name).filter((name) => !CHECKED_LATER.includes(name));
+
       expect(named).to.deep.equal(all);
     });
 
@@ -308,6 +309,7 @@ describe('The settings', () => {
         SETTINGS.map(({ name }) => [name, `//user:${secret}@host`]),
       );
       const faults = faultsOf(environment);
+
       expect(faults).to.have.length(SETTINGS.length - CHECKED_LATER.length);
       expect(faults.join('\n')).to.not.include('hunter2');
     });
@@ -319,9 +321,12 @@ describe('The settings', () => {
     it('say what is wrong with the file', () => {
       const file = join(temporaryFolder(), 'keys');
       const fault = (): readonly string[] => faultsOf({ API_KEYS_FILE: file });
+
       expect(fault()).to.deep.equal(['API_KEYS_FILE names a file that cannot be read (ENOENT)']);
+
       writeFileSync(file, ' \n,\n');
       expect(fault()).to.deep.equal(['API_KEYS_FILE names a file without a key']);
+
       writeFileSync(file, 'one\nsec ret\n');
       expect(fault()).to.deep.equal([
         'API_KEYS_FILE must hold bearer tokens (RFC 6750): entry 2 is not valid',
@@ -339,6 +344,7 @@ describe('The settings', () => {
           'API_KEYS_FILE must name a regular file of at most a megabyte',
         ]);
       writeFileSync(large, 'a'.repeat(2 ** 20));
+
       expect(faultsOf({ API_KEYS_FILE: large })).to.deep.equal([]);
     });
 
@@ -346,6 +352,7 @@ describe('The settings', () => {
       const file = join(temporaryFolder(), 'keys');
       writeFileSync(file, 'five\n\n six , seven\r\n');
       const { staticKeys } = readSettings({ API_KEYS: 'one,two', API_KEYS_FILE: file });
+
       expect(staticKeys).to.deep.equal(['one', 'two', 'five', 'six', 'seven']);
     });
   });
@@ -365,6 +372,7 @@ describe('The settings', () => {
       expect(faultsOf({ STORE_URL_FILE: file }, ['BASE_PATH']), text).to.deep.equal([]);
     }
     writeFileSync(file, ' mongodb://db1/animals\r\n');
+
     expect(readSettings({ STORE_URL_FILE: file }).storeUrl).to.equal('mongodb://db1/animals');
     expect(faultsOf({ STORE_URL: 'memory:', STORE_URL_FILE: file }, storeOnly)).to.deep.equal([
       'STORE_URL_FILE must not be set beside STORE_URL',
@@ -391,14 +399,17 @@ describe('The settings', () => {
       PUBLICURLS: 'PUBLIC_URL',
     };
     const given = Object.fromEntries(Object.keys(meant).map((name) => [name, 'a-secret']));
+
     expect(misspelledSettings(given)).to.deep.equal(
       Object.entries(meant).map(
         ([name, setting]) => `${name} is not a setting of the service: did you mean ${setting}?`,
       ),
     );
+
     const others = ['HOSTNAME', 'HOME', 'PATH', 'TERM', 'LANG', 'NODE_ENV', 'LOG_FILE', 'BASE_URL'];
     const right = [...SETTINGS.map(({ name }) => name), ...others];
     const set = Object.fromEntries(right.map((name) => [name, 'set']));
+
     expect(misspelledSettings(set)).to.deep.equal([]);
     expect(misspelledSettings({ API_KEY: '' }), 'an empty one is not set').to.deep.equal([]);
   });

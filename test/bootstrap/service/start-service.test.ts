@@ -101,6 +101,7 @@ describe('The service', () => {
     );
     const service = await startService(container);
     services.push(service);
+
     expect(await ask(`${service.url}/pets`)).to.include({ status: 401 });
     expect(io.lines.map(({ level, msg, status }) => [level, msg, status])).to.deep.equal([
       [40, 'store: half full', undefined],
@@ -138,6 +139,7 @@ describe('The service', () => {
     wiring(container).replace(TOKENS.docs, undefined);
     const service = await startService(container);
     services.push(service);
+
     expect(await ask(service.docsUrl)).to.include({ status: 404 });
     expect(await ask(`${origin(service)}/openapi.json`)).to.include({ status: 200 });
   });
@@ -148,16 +150,20 @@ describe('The service', () => {
       status: 200,
       connection: 'keep-alive',
     });
+
     const inFlight = ask(`${service.url}/pets`);
     await store.listing.promise;
     const stopped = service.stop();
+
     expect(await ask(`${origin(service)}/readyz`)).to.include({ status: 503, connection: 'close' });
     expect(await ask(`${origin(service)}/livez`)).to.include({ status: 200, connection: 'close' });
+
     while (await ask(`${origin(service)}/livez`).catch(() => false)); // it listens no more: the delay is over
     await delay(50); // time to cut off what it must not
     store.mayList.resolve();
+
     expect(await inFlight).to.deep.equal({ status: 200, connection: 'close', body: '[]' });
-    expect(await stopped).to.equal(true);
+    expect(await stopped, 'all finished in time').to.equal(true);
     expect(store.events).to.deep.equal(['listed', 'closing']);
     await rejects(ask(`${origin(service)}/livez`), { code: 'ECONNREFUSED' });
   });
@@ -182,15 +188,20 @@ describe('The service', () => {
     const { port } = new URL((await start({ STORE_URL: 'shelf:' }, new Shelf())).url);
     store.mayClose = Promise.reject(new Error('unplugged'));
     store.mayClose.catch(() => {});
+
     await rejects(start({ PORT: port }), { code: 'EADDRINUSE' });
     expect(store.events).to.deep.equal(['closing']);
+
     store.mayClose = Promise.resolve();
   });
 
   it('waits no longer than the deadline for a store that does not close', async () => {
     const closing = Promise.withResolvers<void>();
     store.mayClose = closing.promise;
-    expect(await (await start({ SHUTDOWN_DEADLINE: '50ms' })).stop(0)).to.equal(false);
+    const service = await start({ SHUTDOWN_DEADLINE: '50ms' });
+
+    expect(await service.stop(0), 'all finished in time').to.equal(false);
+
     closing.resolve();
   });
 });

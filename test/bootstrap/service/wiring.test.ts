@@ -15,11 +15,9 @@ import {
   type Wiring,
 } from '../../../src/bootstrap/service/wiring.js';
 
-const [one, two, both] = [
-  token<string>('test.one'),
-  token<string>('test.two'),
-  token<string>('test.both'),
-];
+const one = token<string>('test.one');
+const two = token<string>('test.two');
+const both = token<string>('test.both');
 const animalStore = (pets: PetRepository, clock: Clock): AnimalStore =>
   createAnimalStore({ pets, clock });
 
@@ -36,16 +34,23 @@ describe('The wiring', () => {
       to.bind(one, '1');
       to.bindFrom(two, [], () => '2');
       to.bindFrom(both, [two, one], (second, first) => second + first);
+
       expect(container.get(both)).to.equal('21');
     });
 
     it('make one value, when it is first needed; bind a function as it is', () => {
       let times = 0;
-      to.bindFrom(one, [], () => `made ${(times += 1)}`);
-      expect(times).to.equal(0);
+      to.bindFrom(one, [], () => {
+        times += 1;
+        return `made ${times}`;
+      });
+
+      expect(times, 'times made before it was needed').to.equal(0);
       expect([container.get(one), container.get(one)]).to.deep.equal(['made 1', 'made 1']);
+
       const call = token<() => string>('test.call');
       to.bind(call, () => 'called');
+
       expect(container.get(call)()).to.equal('called');
     });
 
@@ -61,6 +66,7 @@ describe('The wiring', () => {
     to.replace(one, 'c');
     to.bind(two, 'd');
     to.replaceFrom(two, [one], (value) => `${value}!`);
+
     expect([container.getAll(one), container.get(two)]).to.deep.equal([['c'], 'c!']);
   });
 
@@ -68,8 +74,12 @@ describe('The wiring', () => {
     it('composes: each decorator gets what the one before returned, once', () => {
       let times = 0;
       to.bind(one, 'x');
-      to.decorate(one, (inner) => `<${inner}>${(times += 1)}`);
+      to.decorate(one, (inner) => {
+        times += 1;
+        return `<${inner}>${times}`;
+      });
       to.decorate(one, (inner) => `[${inner}]`);
+
       expect([container.get(one), container.get(one)]).to.deep.equal(['[<x>1]', '[<x>1]']);
     });
 
@@ -77,6 +87,7 @@ describe('The wiring', () => {
       to.bindFrom(one, [], async () => 'x');
       to.bindFrom(two, [], async () => 'a');
       to.decorate(one, async (inner, context) => inner + (await context.getAsync(two)));
+
       expect(await container.getAsync(one)).to.equal('xa');
     });
   });
@@ -98,8 +109,10 @@ describe('The wiring', () => {
       // @ts-expect-error several factories are not one
       (factory) => factory.open('memory:'),
     );
+
     // @ts-expect-error all factories are a dependency, and nothing that a container resolves
     expect(() => container.get(allOf(TOKENS.storeFactory))).to.throw();
+
     // @ts-expect-error a repository is not a clock
     to.bind(TOKENS.clock, openMemoryStore().pets);
     // @ts-expect-error a symbol names nothing
@@ -109,6 +122,7 @@ describe('The wiring', () => {
     to.replace(TOKENS.clock, systemClock);
     // @ts-expect-error a clock is not a repository
     const pets: PetRepository = container.get(TOKENS.clock);
+
     expect(pets).to.equal(systemClock);
   });
 
@@ -119,6 +133,7 @@ describe('The wiring', () => {
     const call = { idempotencyKey: { scope: 'a scope', key: 'a key' } };
     const first = await createAnimalStore({ pets }).createPet(pet, call);
     const again = await (await service.getAsync(TOKENS.animalStore)).createPet(pet, call);
+
     expect(again).to.deep.equal({ pet: first.pet, replayed: true });
   });
 
