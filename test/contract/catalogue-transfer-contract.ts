@@ -86,12 +86,12 @@ const ANIMALS = {
     { pets },
   ) {
     const stored = trickyPets();
+
     await write(transfer, stored);
+
     assert.deepEqual(await listAll(pets), stored);
-    assert.deepEqual(
-      await pets.list({ limit: 1000, status: 'sold' }),
-      stored.filter(({ status }) => status === 'sold'),
-    );
+    const sold = stored.filter(({ status }) => status === 'sold');
+    assert.deepEqual(await pets.list({ limit: 1000, status: 'sold' }), sold, 'what is sold');
     for (const [index, pet] of stored.entries()) {
       assert.deepEqual(await pets.findById(pet.id), pet);
       const next = stored.slice(index + 1, index + 2);
@@ -104,7 +104,9 @@ const ANIMALS = {
   ) {
     const ids = times(1001, BigInt);
     await write(transfer, petsWithIds(2000n));
+
     await transfer.writePets(petsWithIds(...ids.toReversed()));
+
     const found = await pets.list({ limit: 2000 });
     // The ids first: to show how a thousand animals differ takes seconds.
     assert.equal(found.map(({ id }) => id).join(), [...ids, 2000n].join());
@@ -119,7 +121,9 @@ const ANIMALS = {
     await write(transfer, batch.slice(0, 10));
     await write(transfer, batch.slice(0, 10));
     await transfer.reserveIds(20n);
-    await Promise.all([transfer.writePets(batch.slice(5)), transfer.writePets(batch.slice(5))]);
+    const writing = times(2, () => transfer.writePets(batch.slice(5)));
+    await Promise.all(writing);
+
     assert.deepEqual(await listAll(pets), batch);
   },
   async 'leaves an animal whose id is taken as it is, and stores the rest of the batch'(
@@ -128,7 +132,9 @@ const ANIMALS = {
   ) {
     const pet = await pets.add(samplePet({ name: 'Bella' }));
     await transfer.reserveIds(pet.id + 2n);
+
     await transfer.writePets(petsWithIds(pet.id + 1n, pet.id, pet.id + 2n));
+
     assert.deepEqual(await listAll(pets), [pet, ...petsWithIds(pet.id + 1n, pet.id + 2n)]);
   },
   async 'assigns greater ids after those that were reserved'(transfer, { pets }) {
@@ -142,28 +148,31 @@ const ANIMALS = {
   },
   async 'takes nothing back when fewer ids are reserved, or none'(transfer, { pets }) {
     await transfer.reserveIds(50n);
-    await Promise.all([transfer.reserveIds(7n), transfer.reserveIds(60n), transfer.reserveIds(0n)]);
-    assert.ok(
-      (await transfer.survey()).lastId >= 60n,
-      'the last id is below 60, which was reserved',
-    );
-    assert.ok((await pets.add(samplePet())).id > 60n, 'an id was assigned that was reserved');
+
+    await Promise.all([7n, 60n, 0n].map((last) => transfer.reserveIds(last)));
+
+    const { lastId } = await transfer.survey();
+    assert.ok(lastId >= 60n, `the last id is ${lastId}, and 60 was reserved`);
+    const { id } = await pets.add(samplePet());
+    assert.ok(id > 60n, `${id} was assigned, though ids up to 60 were reserved`);
   },
   async 'surveys animals, and the greatest id that was assigned or reserved, to the digit'(
     transfer,
     { pets },
   ) {
-    assert.deepEqual(await transfer.survey(), { pets: 0, lastId: 0n });
+    assert.deepEqual(await transfer.survey(), { pets: 0, lastId: 0n }, 'of an empty store');
+
     await transfer.reserveIds(50n);
-    assert.equal((await transfer.survey()).pets, 0);
-    const pet = await pets.add(samplePet());
-    const survey = await transfer.survey();
-    assert.ok(
-      survey.pets > 0 && survey.lastId >= pet.id,
-      `the survey does not count the animal ${pet.id}`,
-    );
+    const reserved = await transfer.survey();
+    assert.equal(reserved.pets, 0, 'animals after a reservation');
+
+    const { id } = await pets.add(samplePet());
+    const added = await transfer.survey();
+    assert.ok(added.pets > 0 && added.lastId >= id, `the survey does not count the animal ${id}`);
+
     await transfer.reserveIds(2n ** 53n + 1n);
-    assert.equal((await transfer.survey()).lastId, 2n ** 53n + 1n);
+    const { lastId } = await transfer.survey();
+    assert.equal(lastId, 2n ** 53n + 1n, 'the last id after a reservation');
   },
 } satisfies Clauses<Run>;
 
@@ -174,15 +183,17 @@ const REMOVED = {
     subject,
   ) {
     const { pets, changes } = subject;
-    const removed = await addOnce(pets, samplePet(), claimed());
+    const { pet: withClaim } = await addOnce(pets, samplePet(), claimed());
     const pet = await pets.add(samplePet());
-    for (const { id } of [removed.pet, pet])
-      assert.equal(await changes?.remove(id, PET_STATUSES), true);
-    const given = petsWithIds(removed.pet.id, pet.id, pet.id + 1n);
+    for (const { id } of [withClaim, pet]) await changes?.remove(id, PET_STATUSES);
+    const given = petsWithIds(withClaim.id, pet.id, pet.id + 1n);
+
     await write(transfer, given);
+
     assert.deepEqual(await listAll(pets), given);
     for (const each of given) assert.deepEqual(await pets.findById(each.id), each);
-    for (const { id } of given) assert.equal(await changes?.remove(id, PET_STATUSES), true);
+    for (const { id } of given)
+      assert.equal(await changes?.remove(id, PET_STATUSES), true, `whether ${id} was removed`);
     assert.deepEqual(await listAll(pets), []);
   },
   async 'ends the claim of a removed animal whose id an animal brings back, and no other claim'(
@@ -193,28 +204,24 @@ const REMOVED = {
     for (const key of ['back', 'removed', 'stored'])
       added.set(key, (await addOnce(pets, samplePet(), claimed({ key }))).pet);
     const idOf = (key: string): bigint => required(added.get(key)).id;
-    for (const key of ['back', 'removed'])
-      assert.equal(await changes?.remove(idOf(key), PET_STATUSES), true, `removed: ${key}`);
+    for (const key of ['back', 'removed']) await changes?.remove(idOf(key), PET_STATUSES);
     const given = petsWithIds(idOf('back'), idOf('stored'), idOf('stored') + 1n);
+
     // Twice: what is written again ends no claim that was made since.
     await write(transfer, given);
     await transfer.writeClaims([petClaim(idOf('back'), { key: 'later' })]);
     await write(transfer, given);
+
     const left = (await allClaims(transfer)).map(({ key }) => key);
     assert.deepEqual(left.toSorted(), ['later', 'removed', 'stored'], 'the claims that are left');
-    for (const key of ['removed', 'stored'])
-      assert.deepEqual(
-        await addOnce(pets, samplePet(), claimed({ key })),
-        { pet: added.get(key), replayed: true },
-        `the retry of the create of the animal that is ${key}`,
-      );
-    const other = samplePet({ name: 'Other' });
-    const { pet, replayed } = await addOnce(
-      pets,
-      other,
-      claimed({ key: 'back', fingerprint: 'other' }),
-    );
-    assert.equal(replayed, false, 'a create with the key of the animal that was removed is new');
+    for (const key of ['removed', 'stored']) {
+      const retry = await addOnce(pets, samplePet(), claimed({ key }));
+      const expected = { pet: added.get(key), replayed: true };
+      assert.deepEqual(retry, expected, `the retry of the create of the animal that is ${key}`);
+    }
+    const claim = claimed({ key: 'back', fingerprint: 'other' });
+    const { pet, replayed } = await addOnce(pets, samplePet({ name: 'Other' }), claim);
+    assert.ok(!replayed, 'a create with the key of the animal that was removed was a replay');
     assert.ok(pet.id > idOf('stored') + 1n, `it was assigned the id ${pet.id}`);
     assert.deepEqual(await pets.findById(idOf('back')), examplePet(idOf('back')));
   },
@@ -226,11 +233,14 @@ const CLAIMS = {
     { pets },
   ) {
     assert.deepEqual(await allClaims(transfer), []);
+
     const { pet } = await addOnce(pets, samplePet(), claimed());
-    assert.deepEqual(await allClaims(transfer), [petClaim(pet.id)]);
+
     const end = sampleClaim().keepUntil;
-    assert.equal((await allClaims(transfer, end - 1)).length, 1, 'live claims at keepUntil - 1 ms');
-    assert.deepEqual(await allClaims(transfer, end), []);
+    const expected = [petClaim(pet.id)];
+    assert.deepEqual(await allClaims(transfer), expected);
+    assert.deepEqual(await allClaims(transfer, end - 1), expected, 'a millisecond before its end');
+    assert.deepEqual(await allClaims(transfer, end), [], 'at its end');
   },
   async 'reads every live claim exactly once in batches of the limit, whatever its texts'(
     transfer,
@@ -241,18 +251,16 @@ const CLAIMS = {
       ...claims,
       petClaim(1n, { key: 'expired', keepUntil: instant(0) }),
     ]);
+
     const read: PetClaim[] = [];
-    for (;;) {
-      const batch = await transfer.readClaims({ after: read.at(-1), limit: 9, now: instant(0) });
-      const expected = Math.min(9, claims.length - read.length);
-      assert.equal(
-        batch.length,
-        expected,
-        `claims in a batch of up to 9 after ${read.length} were read`,
-      );
-      if (batch.length === 0) break;
+    let batch: readonly PetClaim[];
+    do {
+      batch = await transfer.readClaims({ after: read.at(-1), limit: 9, now: instant(0) });
+      const left = claims.length - read.length;
+      assert.equal(batch.length, Math.min(9, left), `claims of a batch, with ${left} left`);
       read.push(...batch);
-    }
+    } while (batch.length > 0);
+
     assert.deepEqual(byPair(read), byPair(claims));
   },
   async 'honours a written claim: replays the animal, and refuses another fingerprint'(
@@ -269,18 +277,23 @@ const CLAIMS = {
     await rejectsWithCode(reused, 'idempotency_key_reused');
   },
   async 'lets a written claim expire at its keepUntil'(transfer, { pets }) {
-    const options = claimedAt(0, { keepUntil: instant(1000) });
     await write(transfer, petsWithIds(1n));
-    await transfer.writeClaims([{ ...options[0], petId: 1n }]);
-    assert.equal((await addOnce(pets, samplePet(), claimedAt(999))).replayed, true);
-    assert.equal((await addOnce(pets, samplePet(), claimedAt(1000))).replayed, false);
+    await transfer.writeClaims([petClaim(1n, { keepUntil: instant(1000) })]);
+
+    const before = await addOnce(pets, samplePet(), claimedAt(999));
+    const at = await addOnce(pets, samplePet(), claimedAt(1000));
+
+    assert.ok(before.replayed, 'it was forgotten a millisecond before its end');
+    assert.ok(!at.replayed, 'it was replayed at its end');
   },
   async 'replaces a claim with the same scope and key, and leaves the others'(transfer) {
     await write(transfer, petsWithIds(1n, 2n));
     const other = petClaim(1n, { key: 'other' });
     const newer = petClaim(2n, { fingerprint: 'another fingerprint', keepUntil: instant(5) });
     await transfer.writeClaims([petClaim(1n), other]);
+
     await transfer.writeClaims([newer]);
+
     assert.deepEqual(byPair(await allClaims(transfer)), byPair([newer, other]));
   },
   async 'is unfinished from the mark until it is taken away, and is none before'(transfer) {

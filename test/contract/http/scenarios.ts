@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
 import { casesOf, each, type Clauses } from '../contract.js';
-import { times } from '../samples.js';
+import { times, words } from '../samples.js';
 import { RESPONSE_CLAUSES, checkSamples, sampleResponses } from './response-clauses.js';
 import { header, headerValues, nextTarget, type RawResponse } from './conversation.js';
 import {
@@ -51,6 +51,23 @@ export const EVERY_RESPONSE = [
 
 const key = (value: string): Header => ['Idempotency-Key', value];
 
+/** Checks the status of the response to a request, and returns the response. */
+async function statusIs(
+  status: number,
+  service: Ready,
+  request: RowRequest,
+  about: string,
+): Promise<RawResponse> {
+  const response = await ask(service, request);
+  assert.equal(response.status, status, `the status of ${about}: ${response.body.toString()}`);
+  return response;
+}
+
+const textOf = ({ body }: RawResponse): string => body.toString();
+
+const tagOf = async (service: Ready, request: RowRequest): Promise<string> =>
+  header(await ask(service, request), 'ETag');
+
 /** Clauses about animals that can be changed. */
 const CHANGING = {
   async 'sells an animal once, changes its tag and its page, removes it once, and replays its create'(
@@ -58,56 +75,64 @@ const CHANGING = {
   ) {
     const created = await ask(service, post(PET, key('sale-1')));
     const [id = ''] = idsOf(created);
+    const animal = get(`/pets/${id}`);
     const page = get(`/pets?after=${BigInt(id) - 1n}&limit=1`);
-    const tagOf = async (request: RowRequest): Promise<string> =>
-      header(await ask(service, request), 'ETag');
-    const before = [await tagOf(get(`/pets/${id}`)), await tagOf(page)] as const;
+    const tagBefore = await tagOf(service, animal);
+    const pageTagBefore = await tagOf(service, page);
     const sell = (...headers: Header[]): RowRequest => ({
       ...send('PATCH', `/pets/${id}?from=available`, ...headers),
       body: '{"status":"sold"}',
     });
-    const selling = await Promise.all(times(8, () => ask(service, sell())));
-    const [sold, ...others] = selling.toSorted((one, other) => one.status - other.status);
-    assert.deepEqual(
-      [sold?.status, ...others.map(({ status }) => status)],
-      [200, ...times(7, () => 409)],
-    );
-    assert.equal(sold?.body.toString(), created.body.toString().replace('available', 'sold'));
-    const after = [await tagOf(get(`/pets/${id}`)), await tagOf(page)] as const;
-    assert.equal(sold && header(sold, 'ETag'), after[0]);
-    assert.ok(before[0] !== after[0] && before[1] !== after[1], 'an entity tag did not change');
-    assert.equal((await ask(service, sell(['If-Match', before[0]]))).status, 412);
 
-    const remove = (tag: string) => ask(service, send('DELETE', `/pets/${id}`, ['If-Match', tag]));
-    assert.equal((await remove(before[0])).status, 412);
-    const removed = await remove(after[0]);
-    assert.deepEqual([removed.status, removed.body.length], [204, 0]);
-    assert.equal((await remove('*')).status, 404);
-    assert.equal((await ask(service, get(`/pets/${id}`))).status, 404);
+    const selling = await Promise.all(times(8, () => ask(service, sell())));
+
+    const [sold, ...others] = selling.toSorted((one, other) => one.status - other.status);
+    const statuses = others.map(({ status }) => status);
+    assert.ok(sold?.status === 200, `nobody sold the animal: ${sold && textOf(sold)}`);
+    assert.deepEqual(statuses, Array(7).fill(409), 'the statuses of the seven others');
+    assert.equal(textOf(sold), textOf(created).replace('available', 'sold'));
+    const tag = await tagOf(service, animal);
+    assert.equal(header(sold, 'ETag'), tag, 'the tag of the response to the sale');
+    assert.notEqual(tag, tagBefore, 'the tag of the animal after the sale');
+    assert.notEqual(await tagOf(service, page), pageTagBefore, 'the tag of its page afterwards');
+    await statusIs(412, service, sell(['If-Match', tagBefore]), 'a sale with the old tag');
+
+    const remove = (match: string) => send('DELETE', `/pets/${id}`, ['If-Match', match]);
+    await statusIs(412, service, remove(tagBefore), 'a removal with the old tag');
+    const removed = await statusIs(204, service, remove(tag), 'a removal with the tag');
+    assert.equal(textOf(removed), '', 'the body of the 204');
+    await statusIs(404, service, remove('*'), 'a second removal');
+    await statusIs(404, service, animal, 'a GET of the removed animal');
     assert.ok(!(await allIds(service)).includes(id), 'a removed animal is listed');
-    const replay = await ask(service, post(PET, key('sale-1')));
-    assert.deepEqual([replay.status, replay.body], [201, created.body]);
+
+    const replay = await statusIs(201, service, post(PET, key('sale-1')), 'the replay');
+    assert.deepEqual(replay.body, created.body);
     assert.ok(!(await allIds(service)).includes(id), 'a retry brought a removed animal back');
-    assert.notEqual(idsOf(await ask(service, post(PET)))[0], id);
+    const [next] = idsOf(await ask(service, post(PET)));
+    assert.notEqual(next, id, 'the id of the next animal');
   },
   async 'keeps simultaneous changes of different members, and answers 412 to the tag of before'(
     service,
   ) {
-    const created = await ask(service, post(PET));
-    const [id = ''] = idsOf(created);
-    const change = (body: string, ...headers: Header[]) =>
-      ask(service, { ...send('PATCH', `/pets/${id}`, ...headers), body });
-    const before = header(await ask(service, get(`/pets/${id}`)), 'ETag');
+    const [id = ''] = idsOf(await ask(service, post(PET)));
+    const animal = get(`/pets/${id}`);
+    const change = (body: string, ...headers: Header[]): RowRequest => ({
+      ...send('PATCH', `/pets/${id}`, ...headers),
+      body,
+    });
+    const rename = (tag: string) => change('{"name":"Max"}', ['If-Match', tag]);
+    const before = await tagOf(service, animal);
     const bodies = ['{"name":"Rex"}', '{"categoryId":8}', '{"status":"sold"}'];
-    const { length } = await Promise.all(bodies.map((body) => change(body)));
-    assert.equal(length, 3);
-    const animal = `{"id":${id},"name":"Rex","categoryId":8,"status":"sold"}`;
-    assert.equal((await ask(service, get(`/pets/${id}`))).body.toString(), animal);
-    assert.equal((await change('{"name":"Max"}', ['If-Match', before])).status, 412);
+
+    await Promise.all(bodies.map((body) => ask(service, change(body))));
+
+    const expected = `{"id":${id},"name":"Rex","categoryId":8,"status":"sold"}`;
+    assert.equal(textOf(await ask(service, animal)), expected);
+    await statusIs(412, service, rename(before), 'a change with the old tag');
     for (const body of bodies) {
-      const tag = header(await change('{"name":"A","categoryId":1,"status":"pending"}'), 'ETag');
-      assert.equal((await change(body)).status, 200);
-      assert.equal((await change('{"name":"Max"}', ['If-Match', tag])).status, 412, body);
+      const tag = await tagOf(service, change('{"name":"A","categoryId":1,"status":"pending"}'));
+      await statusIs(200, service, change(body), `the change ${body}`);
+      await statusIs(412, service, rename(tag), `a change with the tag before ${body}`);
     }
     await ask(service, send('DELETE', `/pets/${id}`));
   },
@@ -115,103 +140,100 @@ const CHANGING = {
 
 const ON_STORES = {
   async 'returns every animal once along the links, with a filter or without'(service) {
-    const added = new Map<string | undefined, string>();
-    for (const status of [
-      'available',
-      'pending',
-      'sold',
-      'available',
-      'pending',
-      'sold',
-      'available',
-    ]) {
+    const added = new Map<string, string>();
+    for (const status of words('available pending sold available pending sold available')) {
       const created = await ask(service, post(`{"name":"n","categoryId":1,"status":"${status}"}`));
-      added.set(idsOf(created)[0], status);
+      added.set(idsOf(created)[0] ?? '', status);
     }
+
     for (const filter of ['', ...PET_STATUSES]) {
       const pages = await traverse(service, `/pets?${filter && `status=${filter}`}&limit=3`);
+
       const ids = pages.flatMap(idsOf);
-      assert.deepEqual(ids, [...new Set(ids)].sort(ascending));
-      for (const page of pages.slice(0, -1)) assert.equal(idsOf(page).length, 3);
-      for (const [id = '', status] of added) {
-        assert.equal(ids.includes(id), filter === '' || filter === status, `${id}, ${filter}`);
+      assert.deepEqual(ids, [...new Set(ids)].sort(ascending), 'the ids along the links');
+      for (const page of pages.slice(0, -1))
+        assert.equal(idsOf(page).length, 3, 'the animals of a page before the last');
+      for (const [id, status] of added) {
+        const isWanted = filter === '' || filter === status;
+        assert.equal(ids.includes(id), isWanted, `whether ${id} (${status}) is in ${filter}`);
       }
     }
   },
   async 'replays the response to a create byte for byte, and answers 422 to another animal'(
     service,
   ) {
-    const first = await ask(service, post(PET, key('repeated-1')));
-    assert.equal(first.status, 201);
+    const created = await statusIs(201, service, post(PET, key('repeated-1')), 'the create');
     const { length } = await allIds(service);
     const respelled =
       '{ "status" : "available", "categoryId": 70e-1, "name": "\\u0042ella", "id": 4 }';
-    const retries = [
+    const repeated = [
       post(PET, key('repeated-1')),
       post(PET, key('"repeated-1"')),
       post(respelled, key('repeated-1')),
     ];
-    for (const request of [...retries, ...retries]) {
-      for (const other of [
-        '"name":"bella","categoryId":7',
-        '"name":"Bella","categoryId":7,"status":"sold"',
-      ]) {
-        const refused = await ask(service, post(`{${other}}`, key('repeated-1')));
-        assert.equal(refused.status, 422);
-        assert.match(refused.body.toString(), /"code":"idempotency_key_reused"/);
+    const others = [
+      '{"name":"bella","categoryId":7}',
+      '{"name":"Bella","categoryId":7,"status":"sold"}',
+    ];
+
+    for (const request of [...repeated, ...repeated]) {
+      for (const other of others) {
+        const reusing = post(other, key('repeated-1'));
+        const refused = await statusIs(422, service, reusing, `a create of ${other}`);
+        assert.match(textOf(refused), /"code":"idempotency_key_reused"/);
       }
-      const replay = await ask(service, request);
-      assert.equal(replay.status, 201);
-      assert.deepEqual(replay.body, first.body);
-      assert.equal(header(replay, 'Location'), header(first, 'Location'));
+      const replay = await statusIs(201, service, request, 'a replay');
+      assert.deepEqual(replay.body, created.body);
+      assert.equal(header(replay, 'Location'), header(created, 'Location'));
       assert.equal(header(replay, 'Idempotency-Replayed'), 'true');
     }
-    assert.equal((await allIds(service)).length, length);
+    assert.equal((await allIds(service)).length, length, 'the animals afterwards');
   },
   async 'separates the idempotency keys of different API keys'(service) {
-    const ids: (string | undefined)[] = [];
-    for (const apiKey of ['{{key}}', '{{secondKey}}', '{{managedKey}}', '{{writeOnlyKey}}']) {
+    const apiKeys = ['{{key}}', '{{secondKey}}', '{{managedKey}}', '{{writeOnlyKey}}'];
+    const ids = new Set<string | undefined>();
+    for (const apiKey of apiKeys) {
       const created = await ask(service, by(apiKey, post(PET, key('apart-1'))));
-      assert.deepEqual(headerValues(created, 'Idempotency-Replayed'), []);
-      ids.push(idsOf(created)[0]);
+      assert.deepEqual(headerValues(created, 'Idempotency-Replayed'), [], apiKey);
+      ids.add(idsOf(created)[0]);
     }
-    assert.equal(new Set(ids).size, 4);
+    assert.equal(ids.size, apiKeys.length, 'different animals');
   },
   async 'does not use up an idempotency key for a request that it refuses'(service) {
     const mended = key('mended-1');
-    const refusals: ReadonlyArray<readonly [RowRequest, status: number]> = [
-      [post('{"name":"Bella"}', mended), 400],
-      [post('{"name":"Bella"', mended), 400],
-      [post('', mended), 400],
-      [{ ...postAs('text/plain'), headers: [...postAs('text/plain').headers, mended] }, 415],
-      [by('{{readOnlyKey}}', post(PET, mended)), 403],
-      [by('nobody', post(PET, mended)), 401],
-    ];
-    for (const [request, status] of refusals)
-      assert.equal((await ask(service, request)).status, status);
-    const created = await ask(service, post(PET, mended));
-    assert.equal(created.status, 201);
+    const asText = postAs('text/plain');
+    const incomplete = post('{"name":"Bella"}', mended);
+    await statusIs(400, service, incomplete, 'an animal without a category');
+    await statusIs(400, service, post('{"name":"Bella"', mended), 'malformed JSON');
+    await statusIs(400, service, post('', mended), 'an empty body');
+    const ofText = { ...asText, headers: [...asText.headers, mended] };
+    await statusIs(415, service, ofText, 'a body of text');
+    await statusIs(403, service, by('{{readOnlyKey}}', post(PET, mended)), 'a key that may read');
+    await statusIs(401, service, by('nobody', post(PET, mended)), 'an unknown key');
+
+    const created = await statusIs(201, service, post(PET, mended), 'the create');
+
     assert.deepEqual(headerValues(created, 'Idempotency-Replayed'), []);
     // Nor does a later refusal remove what is kept.
-    assert.equal((await ask(service, post('{"name":"Bella"}', mended))).status, 400);
+    await statusIs(400, service, incomplete, 'an animal without a category, afterwards');
     assert.deepEqual((await ask(service, post(PET, mended))).body, created.body);
   },
   async 'sends a list again once it has another animal, or a next page'(service) {
     await ask(service, post(PET));
     const before = (await traverse(service, '/pets?limit=1')).at(-2);
-    const target = before && nextTarget(before);
-    assert.ok(target);
+    const target = (before && nextTarget(before)) ?? '';
     const last = { ...get(''), target };
     const page = await ask(service, last);
     const known = ['If-None-Match', header(page, 'ETag')] as const;
     const again = { ...last, headers: [...last.headers, known] };
-    assert.equal((await ask(service, again)).status, 304);
+    await statusIs(304, service, again, 'the last page, unchanged');
+
     await ask(service, post(PET));
+
     // The same animal, but no longer the last.
-    const changed = await ask(service, again);
-    assert.equal(changed.status, 200);
+    const changed = await statusIs(200, service, again, 'the page that was the last');
     assert.deepEqual(changed.body, page.body);
-    assert.notEqual(nextTarget(changed), undefined);
+    assert.notEqual(nextTarget(changed), undefined, 'the link to the next page');
   },
 } satisfies Clauses<Scenario['run']>;
 
@@ -249,37 +271,30 @@ const ON_TRANSPORTS = {
   },
   async 'gives every request its own id'(service) {
     const responses = await Promise.all(times(5, () => ask(service, get('/pets?limit=1'))));
-    assert.equal(new Set(responses.map((response) => header(response, 'X-Request-Id'))).size, 5);
+
+    const ids = new Set(responses.map((response) => header(response, 'X-Request-Id')));
+    assert.equal(ids.size, 5, 'different ids of five responses');
   },
   async 'answers unknown, expired and revoked keys alike'(service) {
-    const responses: RawResponse[] = [];
-    for (const apiKey of [
-      'nobody-has-this-key',
-      '{{expiredKey}}',
-      '{{revokedKey}}',
-      '{{managedKey}}0',
-    ]) {
-      responses.push(await ask(service, by(apiKey, get('/pets'))));
-    }
-    for (const response of responses) {
-      assert.deepEqual(response.body, responses[0]?.body);
-      assert.deepEqual(lasting(response), responses[0] && lasting(responses[0]));
+    const unknown = await ask(service, by('nobody-has-this-key', get('/pets')));
+    for (const apiKey of ['{{expiredKey}}', '{{revokedKey}}', '{{managedKey}}0']) {
+      const response = await ask(service, by(apiKey, get('/pets')));
+
+      assert.deepEqual(response.body, unknown.body, apiKey);
+      assert.deepEqual(lasting(response), lasting(unknown), apiKey);
     }
   },
   async 'serves every file of the docs page'(service) {
     const page = await ask(service, bare('GET', '/docs'));
-    const files = [...page.body.toString().matchAll(/ (?:href|src)="(?:\.\/)?(docs\/[\w./-]+)"/g)];
-    assert.ok(files.length > 1);
-    for (const [, file] of files) {
-      const request = bare('GET', `/${file}`);
-      const found = await ask(service, request);
-      assert.equal(found.status, 200, file);
-      assert.equal(
-        header(found, 'Content-Security-Policy'),
-        header(page, 'Content-Security-Policy'),
-      );
-      const known = ['If-None-Match', `"x", W/${header(found, 'ETag')}`] as const;
-      assert.equal((await ask(service, { ...request, headers: [known] })).status, 304, file);
+    const policy = header(page, 'Content-Security-Policy');
+    const links = textOf(page).matchAll(/ (?:href|src)="(?:\.\/)?(docs\/[\w./-]+)"/g);
+    const files = Array.from(links, ([, file]) => `/${file}`);
+    assert.ok(files.length > 1, `the page refers to the files ${files.join(', ')}`);
+    for (const file of files) {
+      const found = await statusIs(200, service, bare('GET', file), file);
+      assert.equal(header(found, 'Content-Security-Policy'), policy, file);
+      const known = bare('GET', file, ['If-None-Match', `"x", W/${header(found, 'ETag')}`]);
+      await statusIs(304, service, known, `${file}, which the browser has`);
     }
   },
 } satisfies Clauses<Scenario['run']>;
@@ -289,8 +304,9 @@ const OVER_SOCKETS = {
   async 'keeps serving after requests whose bodies are malformed or end early'(service) {
     for (const raw of CUT_OFF) await service.send({ raw }, { responses: 0 });
     for (const raw of CUT_OFF.slice(0, 1)) await service.send({ raw }, { untilClosed: true });
-    await delay(20); // for the server to notice that the clients are gone
-    assert.equal((await ask(service, get('/pets?limit=1'))).status, 200);
+    await delay(20); // for the server to notice that the clients have closed
+
+    await statusIs(200, service, get('/pets?limit=1'), 'a list afterwards');
   },
 } satisfies Clauses<Scenario['run']>;
 
@@ -317,7 +333,7 @@ async function traverse(service: Ready, path: string): Promise<RawResponse[]> {
   let target: string | undefined = `{{base}}${path}`;
   while (target !== undefined) {
     const page: RawResponse = await ask(service, { ...get(''), target });
-    assert.equal(page.status, 200);
+    assert.equal(page.status, 200, `the status of the page ${target}`);
     pages.push(page);
     target = nextTarget(page);
   }
