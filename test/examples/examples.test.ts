@@ -32,17 +32,14 @@ describe('The examples', () => {
   /** Starts a program that reads `input`. */
   function start(name: string, environment: Readonly<Record<string, string>> = {}, input = '') {
     writeFileSync(join(folder, 'input'), input);
-    return shellLine(
-      folder,
-      'cat input | "$NODE" --disable-warning=ExperimentalWarning "$EXAMPLE"',
-      {
-        EXAMPLE: join(EXAMPLES, name),
-        API_KEY: KEY,
-        PORT: '0',
-        ANIMALS_FILE: join(folder, 'animals.db'),
-        ...environment,
-      },
-    );
+    const line = 'cat input | "$NODE" --disable-warning=ExperimentalWarning "$EXAMPLE"';
+    return shellLine(folder, line, {
+      EXAMPLE: join(EXAMPLES, name),
+      API_KEY: KEY,
+      PORT: '0',
+      ANIMALS_FILE: join(folder, 'animals.db'),
+      ...environment,
+    });
   }
 
   /** What a program prints that ends by itself. */
@@ -60,19 +57,21 @@ describe('The examples', () => {
   });
 
   it('in-a-file.mjs: the animals are still there when it runs again', async () => {
-    const { out, code } = await run('embedding/in-a-file.mjs');
-    expect([out[0], code]).to.deep.equal([BELLA, 0]);
-    const [again = ''] = (await run('embedding/in-a-file.mjs')).out;
-    expect(Number(/^\{"id":(\d+),/.exec(again)?.[1])).to.be.greaterThan(1);
+    const first = await run('embedding/in-a-file.mjs');
+    const second = await run('embedding/in-a-file.mjs');
+
+    expect([first.out[0], first.code]).to.deep.equal([BELLA, 0]);
+    const id = Number(/^\{"id":(\d+),/.exec(second.out[0] ?? '')?.[1]);
+    expect(id, 'the id of the animal that the second run adds').to.be.greaterThan(1);
   });
 
   it('worker-script.mjs: adds each line once, however often it runs, and says which is wrong', async () => {
     const delivery = `Bella ${LARGEST}\nZoë the 2nd -1\n`;
     const first = await run('embedding/worker-script.mjs', delivery);
+    const second = await run('embedding/worker-script.mjs', `${delivery}Milo 2\n`);
+
     expect([first.out[0], first.code]).to.deep.equal(['2 added', 0]);
-    expect((await run('embedding/worker-script.mjs', `${delivery}Milo 2\n`)).out[0]).to.equal(
-      '1 added',
-    );
+    expect(second.out[0]).to.equal('1 added');
     for (const [line, said] of [
       ['Milo 9223372036854775808', 'line 3: expected a name, a space and a whole number'],
       ['Milo', 'line 3: expected a name, a space and a whole number'],
@@ -85,8 +84,10 @@ describe('The examples', () => {
 
   it('without-sockets.test.mjs: passes', async () => {
     const { out, code } = await run('embedding/without-sockets.test.mjs');
-    expect(out.join('\n')).to.match(/^. (?:pass 1|tests 1)$/m);
-    expect(code).to.equal(0);
+
+    const report = out.join('\n');
+    expect(report).to.match(/^. (?:pass 1|tests 1)$/m);
+    expect(code, `the exit code after\n${report}`).to.equal(0);
   });
 
   for (const [name, base] of [
@@ -100,16 +101,19 @@ describe('The examples', () => {
         break;
       }
       const pets = `${url}${base}/pets`;
-      expect((await fetch(pets)).status).to.equal(401);
+      const { status } = await fetch(pets);
+      expect(status, 'the status without a key').to.equal(401);
+
       const created = await fetch(pets, { method: 'POST', headers: JSON_BODY, body: NEW_BELLA });
+
       const location = created.headers.get('location') ?? '';
       const animal = await created.text();
-      expect([created.status, location]).to.deep.equal([
-        201,
-        `${base}/pets/${/\d+/.exec(animal)?.[0]}`,
-      ]);
+      const id = /\d+/.exec(animal)?.[0];
+      expect([created.status, location]).to.deep.equal([201, `${base}/pets/${id}`]);
       expect(animal).to.include(`"categoryId":${LARGEST},`);
-      expect(await (await fetch(url + location, { headers: BEARER })).text()).to.equal(animal);
+      const found = await fetch(url + location, { headers: BEARER });
+      expect(await found.text()).to.equal(animal);
+
       if (!name.endsWith('-app.mjs')) return;
       // A route of the application's own, on the same store.
       const shown = await fetch(url + location.replace(pets.slice(url.length), '/window'));
@@ -140,9 +144,12 @@ describe('The examples', () => {
     const { value: url } = await lines.next();
     const { value: key } = await lines.next();
     const headers = { ...JSON_BODY, Authorization: `Bearer ${String(key).slice(4)}` };
-    const request = { method: 'POST', headers, body: NEW_BELLA };
-    expect(await (await fetch(`${url}/pets`, request)).text()).to.equal(BELLA);
-    expect((await lines.next()).value).to.equal(`new ${BELLA}`);
+
+    const created = await fetch(`${url}/pets`, { method: 'POST', headers, body: NEW_BELLA });
+
+    expect(await created.text()).to.equal(BELLA);
+    const { value: printed } = await lines.next();
+    expect(printed, 'what it prints').to.equal(`new ${BELLA}`);
     process.kill(-(child.pid ?? 0), 'SIGTERM');
     const { err } = await ended;
     expect(err).to.match(/"path":"\/v1\/pets".*"status":201.*"msg":"responded"\}\n$/);
@@ -175,7 +182,10 @@ describe('The examples', () => {
     };
     const url = await serve(adapter);
     const request = { method: 'POST', headers: JSON_BODY, body: NEW_BELLA };
-    expect(await (await fetch(`${url}/pets`, request)).text()).to.equal(BELLA);
+
+    const created = await fetch(`${url}/pets`, request);
+
+    expect(await created.text()).to.equal(BELLA);
     // Headers of Fetch forget how names were spelled: it is not Koa.
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
@@ -188,15 +198,20 @@ describe('The examples', () => {
     const delivery = `Bella ${LARGEST}\nBella ${LARGEST}\n`;
     const other = BELLA.replace('1', '2');
     const list = [BELLA, other, ''];
+
+    const first = await run('client.mjs', delivery, environment);
+    const second = await run('client.mjs', delivery, environment);
+
     const out = [`added ${BELLA}`, `added ${other}`, ...list];
-    expect(await run('client.mjs', delivery, environment)).to.deep.equal({ out, err: '', code: 0 });
-    const again = await run('client.mjs', delivery, environment);
-    expect(again.out).to.deep.equal([`exists ${BELLA}`, `exists ${other}`, ...list]);
+    expect(first).to.deep.equal({ out, err: '', code: 0 });
+    expect(second.out).to.deep.equal([`exists ${BELLA}`, `exists ${other}`, ...list]);
+
     const tooLarge = await run('client.mjs', 'Bella 9223372036854775808\n', environment);
-    expect(tooLarge.err).to.match(/^invalid_pet .*categoryId must be/);
     const refused = await run('client.mjs', '', { ...environment, API_KEY: 'another-key' });
+
+    expect(tooLarge.err).to.match(/^invalid_pet .*categoryId must be/);
     expect(refused.err).to.match(/^invalid_api_key .* \(request [\da-f-]+\)\n$/);
-    expect([tooLarge.code, refused.code]).to.deep.equal([1, 1]);
+    expect([tooLarge.code, refused.code], 'the exit codes').to.deep.equal([1, 1]);
   });
 
   it('what-is-new.mjs: prints each animal that two services on a file add once, by id, and continues', async () => {
@@ -227,9 +242,13 @@ describe('The examples', () => {
       await add(other, 'Last');
     };
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+
     const [ids] = await Promise.all([printed(0n, begin), begun.then(addMany)]);
-    expect(ids).to.deep.equal(added.sort((first, second) => (first < second ? -1 : 1)));
-    expect(await printed(ids.at(-3) ?? 0n)).to.deep.equal(ids.slice(-2));
+    const continued = await printed(ids.at(-3) ?? 0n);
+
+    const expected = added.sort((first, second) => (first < second ? -1 : 1));
+    expect(ids, 'the ids that the first run prints').to.deep.equal(expected);
+    expect(continued, 'the ids that the second run prints').to.deep.equal(ids.slice(-2));
   });
 
   it('are what docs/embedding.md shows, or leads to', () => {

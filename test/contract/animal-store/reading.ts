@@ -77,11 +77,8 @@ const LISTING = {
         const pages = times(Math.ceil(expected.length / limit), (number) =>
           expected.slice((number - 1) * limit, number * limit),
         );
-        assert.deepEqual(
-          await pagesOf(animalStore, { limit, status }),
-          pages,
-          `${status}, limit ${limit}`,
-        );
+        const found = await pagesOf(animalStore, { limit, status });
+        assert.deepEqual(found, pages, `${status}, limit ${limit}`);
       }
     }
   },
@@ -92,12 +89,9 @@ const LISTING = {
     for (const status of FILTERS) {
       const listed = created.filter((pet) => status === undefined || pet.status === status);
       for (const after of [INT64_MIN, -1n, 0n, ...created.map(({ id }) => id), INT64_MAX]) {
-        const { pets, next } = await animalStore.listPets({ status, after });
-        assert.deepEqual(
-          pets,
-          listed.filter(({ id }) => id > after),
-        );
-        assert.equal(next, undefined);
+        const page = await animalStore.listPets({ status, after });
+        const pets = listed.filter(({ id }) => id > after);
+        assert.deepEqual(page, { pets }, `after ${after}, with the status ${status ?? 'any'}`);
       }
     }
   },
@@ -161,7 +155,7 @@ const GETTING = {
       assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
       const keyed = animalStore.keepsIdempotencyKeys === false ? {} : { idempotencyKey };
       const other = await animalStore.createPet({ name: 'Max', categoryId: 3n }, keyed);
-      assert.equal(other.replayed, false);
+      assert.ok(!other.replayed, 'the aborted call has used up the idempotency key');
     },
   ]),
 } satisfies Clauses<Run>;

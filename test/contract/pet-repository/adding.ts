@@ -57,17 +57,15 @@ export const ADDING = {
   },
   async 'takes 64 adds at once, and stores each under an id of its own'({ pets }) {
     const names = times(ADDS_AT_ONCE, (number) => `Pet ${number}`);
+
     const added = await Promise.all(names.map((name) => pets.add(samplePet({ name }))));
-    assert.deepEqual(
-      added.map(({ name }) => name),
-      names,
-    );
+
+    const returned = added.map(({ name }) => name);
+    assert.deepEqual(returned, names, 'the names of the animals, in the order of the calls');
     assert.deepEqual(await listAll(pets), added.toSorted(byId));
     const next = await pets.add(samplePet());
-    assert.ok(
-      added.every(({ id }) => id < next.id),
-      `${next.id} came after greater ids`,
-    );
+    const isGreatest = added.every(({ id }) => id < next.id);
+    assert.ok(isGreatest, `${next.id} came after greater ids`);
   },
   async 'shows a new animal to the next read, even one that found nothing or another list just before'({
     pets,
@@ -81,15 +79,13 @@ export const ADDING = {
           pets.list({ after, limit: 1 }),
         ]);
       // Most stores assign one of these ids next: a cache may remember that no animal had it.
-      const absent = await Promise.all(
-        times(50, (number) => pets.findById(after + BigInt(number))),
-      );
-      assert.ok(
-        absent.every((pet) => pet === undefined),
-        'an animal was found before it was added',
-      );
+      const next = times(50, (number) => after + BigInt(number));
+      const found = await Promise.all(next.map((id) => pets.findById(id)));
+      assert.deepEqual(new Set(found), new Set([undefined]), 'found before it was added');
       const [all, filtered] = await read();
+
       const pet = await pets.add(samplePet({ status }));
+
       assert.deepEqual(await pets.findById(pet.id), pet);
       assert.deepEqual(await read(), [[...all, pet], [...filtered, pet], [pet]]);
       after = pet.id;
@@ -98,10 +94,8 @@ export const ADDING = {
   async 'returns frozen animals, in a list that is not its own'({ pets }) {
     const pet = await pets.add(samplePet());
     const returned = [pet, await pets.findById(pet.id), ...(await listAll(pets))];
-    assert.deepEqual(
-      returned.map((animal) => Object.isFrozen(animal)),
-      times(3, () => true),
-    );
+    for (const animal of returned)
+      assert.ok(animal && Object.isFrozen(animal), 'an animal is not frozen');
     Reflect.set(await listAll(pets), 'length', 0);
     assert.deepEqual(await listAll(pets), [pet]);
   },
