@@ -12,7 +12,7 @@ import { storedTextFault } from '../domain/text.js';
 import type { CallOptions, IdempotencyKey, PetQuery } from './animal-store.js';
 import type { PetCondition } from './ports/pet-changes.js';
 
-// The rules of the driving port's calls, for whoever implements it or checks calls before it.
+// The rules of the driving port's calls, for its implementations and for adapters that check calls before it.
 
 /** Bounds and default of `limit`. */
 export const PAGE_LIMIT = { minimum: 1, maximum: 100, default: 20 } as const;

@@ -42,7 +42,7 @@ export interface RevokeOptions extends CallOptions {
 
 /** What managing keys needs. */
 export interface ManagedApiKeysOptions {
-  /** Where keys are stored. Whoever opened it closes it. */
+  /** Where keys are stored. It is never closed here. */
   readonly apiKeys: ApiKeyRepository;
   /** Makes a new key, with a random id if none is given: `apiKeyGenerator()` of `animal-store/api-keys`. */
   readonly generate: (id?: string) => {
@@ -146,7 +146,7 @@ export class ManagedApiKeys {
 
 /**
  * A thousand years, in milliseconds. An immediate revocation is stored this much before its time, so that it is past on
- * every machine's clock. Versions that know only `revokedAt` refuse the key, too.
+ * every machine's clock. It has no field of its own, so that earlier versions on the same store refuse the key, too.
  */
 const EARLY = 365_242.5 * 24 * 60 * 60 * 1000;
 

@@ -66,7 +66,7 @@ export abstract class AnimalStoreError<
 
 /** The animal breaks a rule. Nothing was stored. */
 export class InvalidPetError extends AnimalStoreError<'invalid_pet'> {
-  /** Every fault. Empty if whoever reported the error gave only the message, which names them. */
+  /** Every fault. Empty if the error came from another process, which gave only the message. */
   readonly faults: readonly Fault[];
 
   constructor(faults: readonly Fault[], options?: ErrorOptions & { message?: string }) {
@@ -81,7 +81,7 @@ export class InvalidPetError extends AnimalStoreError<'invalid_pet'> {
 
 /** A parameter of a call is not valid. */
 export class InvalidParameterError extends AnimalStoreError<'invalid_parameter'> {
-  /** Every fault. Empty if whoever reported the error gave only the message, which names them. */
+  /** Every fault. Empty if the error came from another process, which gave only the message. */
   readonly faults: readonly Fault[];
 
   constructor(faults: readonly Fault[], options?: ErrorOptions & { message?: string }) {
@@ -133,7 +133,7 @@ export class IdempotencyKeyReusedError extends AnimalStoreError<'idempotency_key
 
 /** The animal does not have the status that the call requires. Nothing was changed. */
 export class StatusConflictError extends AnimalStoreError<'status_conflict'> {
-  /** The animal's status; `undefined` if whoever reported the error did not give it. */
+  /** The animal's status. `undefined` if the error came from another process, which gave only the message. */
   readonly status: PetStatus | undefined;
 
   constructor(status: PetStatus | undefined, options?: ErrorOptions) {

@@ -51,7 +51,7 @@ type PetRules = Readonly<Record<keyof UnsavedPet, (value: unknown) => string | u
 
 /**
  * The rules for every animal. Each must refuse the empty text, which can therefore stand for an omitted field.
- * Append a new field: stores depend on their order.
+ * Append a new field: what stores keep depends on their order.
  */
 export const PET_RULES = {
   name: (name) => {

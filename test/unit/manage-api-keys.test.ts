@@ -26,7 +26,7 @@ describe('ManagedApiKeys', () => {
     managed = new ManagedApiKeys({ apiKeys, generate, clock });
   });
 
-  /** Whether the key is good now, by an authenticator that remembers nothing. */
+  /** Whether the key is good now, by an authenticator that has cached nothing. */
   async function resultOf(key: string): Promise<string> {
     const answer = await new ApiKeyAuthenticator({ apiKeys, clock }).authenticate(key);
     return answer.ok ? 'accepted' : answer.reason;

@@ -33,7 +33,7 @@ export class ApiKeyAuthenticator implements Authenticator {
   }: {
     /** Keys from the settings. Each is a bearer token (RFC 6750) with every scope, valid while the process runs. */
     readonly staticKeys?: readonly string[] | undefined;
-    /** Where managed keys are stored. Whoever opened it closes it. Default: there are no managed keys. */
+    /** Where managed keys are stored. It is never closed here. Default: there are no managed keys. */
     readonly apiKeys?: ApiKeyRepository | undefined;
     /** Decides expiry and revocation at every call. Default: the machine's clock. */
     readonly clock?: Clock | undefined;
@@ -48,7 +48,7 @@ export class ApiKeyAuthenticator implements Authenticator {
   async authenticate(credential: string, { signal }: CallOptions = {}): Promise<Authentication> {
     signal?.throwIfAborted();
     const hash = hashApiKey(credential);
-    // By its hash, the time of the look-up reveals nothing of a key: nobody can choose the hash of a guess.
+    // The time of a look-up by hash reveals nothing of a key, because the hash of a guess cannot be chosen.
     const staticId = this.#staticKeys.get(hash);
     if (staticId !== undefined) return accepted(staticId, SCOPES);
 
@@ -69,7 +69,7 @@ const accepted = (keyId: string, scopes: readonly string[]): Authentication => (
   principal: { keyId, scopes: new Set(scopes.filter(isScope)) },
 });
 
-/** Settles as `work` does, or rejects with the reason of `signal`. The work, which others may share, goes on. */
+/** Settles as `work` does, or rejects with the reason of `signal`. The work continues, because other calls may share it. */
 function unlessAborted<Result>(work: Promise<Result>, signal?: AbortSignal): Promise<Result> {
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {

@@ -65,7 +65,7 @@ export class MemoryData {
 }
 
 /**
- * Animals in the memory of this process, gone when it ends. The reference adapter: the shortest to read. No operation
+ * Animals in the memory of this process, until it ends. The reference adapter: the shortest to read. No operation
  * awaits anything, so each is one step that no other call can interleave with.
  */
 export const memoryPets = (data: MemoryData): Complete<PetRepository> => ({

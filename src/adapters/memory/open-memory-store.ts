@@ -4,7 +4,7 @@ import { claimId } from '../../application/ports/pet-repository.js';
 import type { CompleteStore, StoreFactory } from '../../application/ports/store.js';
 import { MemoryData, memoryChanges, memoryPets } from './memory-pet-repository.js';
 
-/** Opens a new, empty store in the memory of this process. Its data is gone when the process ends. */
+/** Opens a new, empty store in the memory of this process. Its data is lost when the process ends. */
 export function openMemoryStore(): CompleteStore {
   const data = new MemoryData();
   return {

@@ -21,7 +21,7 @@ export interface CatalogueTransfer {
   /** Whether the store is the target of a copy that has not finished: it must not be served. */
   isUnfinished(options?: CallOptions): Promise<boolean>;
 
-  /** Marks the store as the target of a copy that has not finished, or takes the mark away. */
+  /** Marks the store as the target of a copy that has not finished, or removes the mark. */
   markUnfinished(isUnfinished: boolean, options?: CallOptions): Promise<void>;
 
   /**
