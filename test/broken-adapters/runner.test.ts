@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import { ApiKeyAuthenticator } from '../../src/adapters/api-keys/index.js';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
+import { apiKeyRepositoryContract } from '../contract/api-key-repository-contract.js';
+import { catalogueTransferContract } from '../contract/catalogue-transfer-contract.js';
 import {
   animalStoreContract,
-  apiKeyRepositoryContract,
   authenticatorContract,
-  catalogueTransferContract,
   httpContract,
-  petChangesContract,
   petRepositoryContract,
-  storeContract,
   storeFactoryContract,
 } from '../contract/index.js';
+import { petChangesContract } from '../contract/pet-changes-contract.js';
+import { storeContract } from '../contract/store-contract.js';
 import type { CaseResult, Contract, ContractCase, Subject } from '../contract/contract.js';
 import { runContract } from '../contract/run-contract.js';
 

@@ -5,14 +5,12 @@
  * @packageDocumentation
  */
 export type { AnimalStoreSubject } from './animal-store/subject.js';
-export { apiKeyRepositoryContract } from './api-key-repository-contract.js';
 export {
   DIGEST_TWINS,
   authenticatorContract,
   type AuthenticatorSubject,
 } from './authenticator-contract.js';
 export { bindContract, type TestRunner } from './bind-contract.js';
-export { catalogueTransferContract } from './catalogue-transfer-contract.js';
 export type { CaseResult, Contract, ContractCase, Open, Subject } from './contract.js';
 export { httpContract, resourceContract } from './http-contract.js';
 export type { Conversation } from './http/conversation.js';
@@ -24,9 +22,7 @@ export {
 } from './http/http-subjects.js';
 export type { RowRequest } from './http/request-row.js';
 export { SITUATIONS, environmentOf, type HttpKeys, type Situation } from './http/wire-http.js';
-export { petChangesContract } from './pet-changes-contract.js';
 export { runContract, type RunOptions } from './run-contract.js';
 export { animalStoreContract, petRepositoryContract, storeContracts } from './store-contracts.js';
-export { storeContract } from './store-contract.js';
 export { storeFactoryContract, type StoreFactorySubject } from './store-factory-contract.js';
 export { storeSubject, type OpenStore, type StoreSubject } from './store-subject.js';

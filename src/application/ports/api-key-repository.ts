@@ -1,7 +1,7 @@
 import type { CallOptions } from '../animal-store.js';
 
 /**
- * Driven port: where managed API keys are stored, as hashes only. Every adapter passes `apiKeyRepositoryContract`.
+ * Driven port: where managed API keys are stored, as hashes only. Its contract is one of `storeContracts`.
  *
  * Arguments, overlapping calls, failures and aborts are as in `PetRepository`. The next read of every process on
  * the same store sees an acknowledged change.

@@ -4,7 +4,7 @@ import type { Claim } from './pet-repository.js';
 
 /**
  * Driven port: what copies and imports of a whole catalogue need beyond the other ports. Animals keep their ids, and
- * live claims move too. Every adapter passes `catalogueTransferContract`.
+ * live claims move too. Its contract is one of `storeContracts`.
  *
  * Arguments, overlapping calls, failures and aborts are as in `PetRepository`. A batch is not a transaction: when a write
  * rejects, any part of the batch may have been stored. Writing it again is safe.

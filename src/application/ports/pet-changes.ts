@@ -4,8 +4,8 @@ import type { PetStatus } from '../../domain/pet-status.js';
 import type { CallOptions } from '../animal-store.js';
 
 /**
- * Driven port: what changes and removes stored animals. Optional: without it a store only adds and reads. Every adapter
- * passes `petChangesContract`.
+ * Driven port: what changes and removes stored animals. Optional: without it a store only adds and reads. Its
+ * contract is one of `storeContracts`.
  *
  * Each call is one atomic step, in one process and across processes. It is on the disk (or acknowledged by a majority)
  * when it resolves, and every later read sees it. Arguments, overlapping calls, failures and aborts are as in

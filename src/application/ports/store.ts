@@ -7,7 +7,7 @@ import type { CatalogueTransfer } from './catalogue-transfer.js';
 import type { PetChanges } from './pet-changes.js';
 import type { PetRepository } from './pet-repository.js';
 
-/** An open store: its lifecycle, and the ports on its data. Every adapter passes `storeContract`. */
+/** An open store: its lifecycle, and the ports on its data. Every adapter passes `storeContracts`. */
 export interface Store {
   /** Animals: the only port that every store has. */
   readonly pets: PetRepository;
