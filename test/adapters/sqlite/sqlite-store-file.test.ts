@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { spawn, spawnSync } from 'node:child_process';
 import {
   chmod,
+  copyFile,
   link,
   mkdir,
   readFile,
@@ -29,17 +30,17 @@ import {
   rex,
   stateOf,
   testFile,
-  testFolder,
   testStore,
   unavailable,
 } from './temporary-store.js';
 
+const SQLITE = import.meta.resolve('../../../src/adapters/sqlite/index.js');
+
 /** A closed store that holds `count` animals. */
 async function makeStore(file: string, count = 1): Promise<void> {
   const store = await openSqliteStore(file);
-  await Promise.all(
-    Array.from({ length: count }, (_, index) => store.pets.add({ ...rex, name: `Rex ${index}` })),
-  );
+  const names = Array.from({ length: count }, (_, index) => `Rex ${index}`);
+  await Promise.all(names.map((name) => store.pets.add({ ...rex, name })));
   await store.close();
 }
 
@@ -49,7 +50,7 @@ async function expectRefused(file: string, problem: RegExp, options?: OpenOption
   const error = await expectStoreFileError(openSqliteStore(file, options), problem);
   expect(error).to.have.property('file', file);
   expect(String(error)).to.include(file);
-  expect(await stateOf(dirname(file))).to.deep.equal(before);
+  expect(await stateOf(dirname(file)), 'files afterwards').to.deep.equal(before);
 }
 
 /** Overwrites the last two pages with noise. */
@@ -66,6 +67,8 @@ function otherDatabase(file: string, sql: string): DatabaseSync {
 }
 
 const makeText = (file: string): Promise<void> => writeFile(file, 'dear diary '.repeat(999));
+
+const makeEmpty = (file: string): Promise<void> => writeFile(file, '');
 
 const makeOther = async (file: string): Promise<void> => otherDatabase(file, '').close();
 
@@ -84,10 +87,46 @@ const makeLog = (file: string): Promise<void> => writeFile(`${file}-wal`, 'ackno
 const makeJournal = (file: string): Promise<void> =>
   writeFile(`${file}-journal`, 'animals to restore');
 
+const makeNothing = async (): Promise<void> => {};
+
+const makeFolder = (path: string): Promise<void> => mkdir(path);
+
+const makeFileAbove = (path: string): Promise<void> => makeEmpty(dirname(path));
+
+const makeLink = (path: string): Promise<void> => symlink('nowhere', path);
+
+/** A power cut may leave one. */
+const makeEmptyLog = (path: string): Promise<void> => makeEmpty(`${path}-wal`);
+
+/** A store with its first page only. */
+const makeMarked = async (path: string): Promise<void> =>
+  change(path, 'PRAGMA application_id = 0x416e5374');
+
+async function makeUsed(path: string): Promise<void> {
+  const { pets } = await testStore(path);
+  await pets.add({ ...rex, name: 'Rex 0' });
+}
+
+async function makeCrashed(path: string): Promise<void> {
+  const used = `${path}.used`;
+  await makeUsed(used);
+  await copyAsCrashed(used, path, ['', '-wal']);
+}
+
+async function makeBackup(path: string): Promise<void> {
+  const store = `${path}.store`;
+  await makeStore(store);
+  await backUpSqliteStore(store, path);
+}
+
+/** The files of a folder that readers must not change: they leave marks in the index of a log. */
+const unchanging = async (folder: string): Promise<readonly string[]> =>
+  (await stateOf(folder)).filter((line) => !line.includes('-shm '));
+
 /** Opens a store in a process of its own, runs `script` there, and closes it. Resolves to what became of it. */
 async function inProcess(file: string, script: string, options = {}): Promise<string> {
   const whole = `
-    const { openSqliteStore } = await import('${import.meta.resolve('../../../src/adapters/sqlite/index.js')}');
+    const { openSqliteStore } = await import('${SQLITE}');
     const options = ${JSON.stringify(options)};
     // The permissions of files do not bind root.
     if (options.unprivileged && process.getuid() === 0) process.setuid(65534);
@@ -95,7 +134,8 @@ async function inProcess(file: string, script: string, options = {}): Promise<st
     ${script}
     await store.close();`;
   const { stdout, stderr } = spawn(process.execPath, ['--input-type=module', '-e', whole, file]);
-  return (await Promise.all([text(stdout), text(stderr)])).join('');
+  const outputs = await Promise.all([text(stdout), text(stderr)]);
+  return outputs.join('');
 }
 
 /** All names in a store, as one text. */
@@ -108,43 +148,42 @@ function dieWriting(file: string): void {
     const database = new DatabaseSync(process.argv[1]);
     database.exec("PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; BEGIN; UPDATE pets SET name = 'Max'");
     process.kill(process.pid, 'SIGKILL');`;
-  expect(spawnSync(process.execPath, ['-e', script, file]).signal).to.equal('SIGKILL');
+  const { signal } = spawnSync(process.execPath, ['-e', script, file]);
+  expect(signal, 'the signal that ended the other program').to.equal('SIGKILL');
 }
 
 describe('openSqliteStore', () => {
+  let folder: string;
+  let file: string;
+  beforeEach(() => {
+    ({ folder, file } = testFile());
+  });
   afterEach(cleanUp);
 
   describe('refuses with one clear line, and leaves untouched,', () => {
+    const otherProgram = /another program \(its application id is 0, not .+ \.dump drops\): name/;
     for (const [what, make, problem] of [
       ['a text', makeText, /\(file is not a database\): make sure that it is a sound store/],
-      [
-        'the database of another program',
-        makeOther,
-        /is the SQLite database of another program \(its application id is 0, not 1097749364, which .dump drops\): name/,
-      ],
+      ['the database of another program', makeOther, otherProgram],
       ['a store cut short', makeShort, /\(database disk image is malformed\): make sure/],
       ['a store with noise in its pages', makeNoisy, /is damaged \(.+\): restore a backup/],
     ] as const) {
       it(what, async () => {
-        const { file } = testFile();
         await make(file);
         await expectRefused(file, problem);
       });
     }
 
-    it('a database that another program is writing to, with a journal or a log', async () => {
-      const folder = testFolder();
-      for (const mode of ['DELETE', 'WAL']) {
-        const file = join(folder, `${mode}.db`);
+    for (const mode of ['DELETE', 'WAL']) {
+      it(`a database that another program is writing to in journal mode ${mode}`, async () => {
         const other = otherDatabase(file, `PRAGMA journal_mode = ${mode}`);
         other.exec('BEGIN IMMEDIATE; INSERT INTO pets VALUES (1)');
         await expectRefused(file, /is the SQLite database of another program/);
         other.close();
-      }
-    });
+      });
+    }
 
     it('what another program has not finished writing after a crash', async () => {
-      const { folder, file } = testFile();
       const crashed = join(folder, 'crashed.db');
       const other = otherDatabase(file, 'PRAGMA cache_size = 1; PRAGMA cache_spill = 1');
       other.exec('BEGIN; CREATE TABLE t (x); INSERT INTO t SELECT hex(zeroblob(500000))');
@@ -153,71 +192,74 @@ describe('openSqliteStore', () => {
       await expectRefused(crashed, /is the SQLite database of another program/);
     });
 
-    it('a damaged store with the log of a crash, and a newer store whose version is only in the log', async () => {
-      const { folder, file } = testFile();
-      await makeStore(file, 500);
-      const other = new DatabaseSync(file);
-      other.exec('PRAGMA user_version = 9');
+    it('a newer store whose version is only in the log, and a damaged one with the log of a crash', async () => {
       const crashed = join(folder, 'crashed.db');
+      await makeStore(file, 500);
+      using other = new DatabaseSync(file);
+      other.exec('PRAGMA user_version = 9');
       await copyAsCrashed(file, crashed);
-      other.close();
       await expectRefused(crashed, /has schema version 9, newer than/);
+
       await damage(crashed);
-      const log = new DatabaseSync(crashed);
+      using log = new DatabaseSync(crashed);
       log.exec('PRAGMA user_version = 1');
+
       await expectRefused(crashed, /is damaged/);
-      log.close();
     });
 
     it('a file with a second hard link, which a process could use beside the log of the first', async () => {
-      const { folder, file } = testFile();
       const other = join(folder, 'other.db');
       await makeStore(file);
       await link(file, other);
+
       for (const name of [file, other])
         await expectRefused(name, /has more than one hard link: remove/);
-      await (await openSqliteStore(file, { mode: 'read' })).close();
+
+      await testStore(file, { mode: 'read' });
       await rm(other);
-      await (await openSqliteStore(file)).close();
+      await testStore(file);
     });
 
     it('a file that is itself a mount point', async function () {
-      const folder = testFolder();
-      const [file, mounted] = [join(folder, 'a', 'animals.db'), join(folder, 'b c', 'animals.db')];
-      for (const made of [file, mounted]) await makeStore(made);
+      const mounted = join(folder, 'b c', 'animals.db');
+      await makeStore(file);
+      await makeStore(mounted);
       const mount = 'mount --bind "$0" "$1" && shift && exec "$@"';
       const inNamespace = ['--map-root-user', '--mount', 'sh', '-c', mount, file, mounted];
       if (spawnSync('unshare', [...inNamespace, 'true']).status !== 0) return this.skip();
       const open = `
-          const { openSqliteStore } = await import('${import.meta.resolve('../../../src/adapters/sqlite/index.js')}');
+          const { openSqliteStore } = await import('${SQLITE}');
           await openSqliteStore(process.argv[1]).catch(({ message }) => console.log(message));`;
+
       const node = [process.execPath, '--input-type=module', '-e', open, mounted];
       const { stdout } = spawnSync('unshare', [...inNamespace, ...node], { encoding: 'utf8' });
-      expect(stdout).to.equal(
-        `${mounted} is itself a mount point: mount the folder of the store, not the file.\n`,
-      );
+
+      const problem = 'is itself a mount point: mount the folder of the store, not the file';
+      expect(stdout).to.equal(`${mounted} ${problem}.\n`);
     });
 
     it('a backup that was copied over a store whose log is beside it, for reading, too', async () => {
-      const { folder, file } = testFile();
-      const [backup, crashed] = [join(folder, 'backup.db'), join(folder, 'crashed.db')];
+      const backup = join(folder, 'backup.db');
+      const crashed = join(folder, 'crashed.db');
       await makeStore(file);
       await backUpSqliteStore(file, backup);
       const { pets } = await testStore(file);
       await pets.add(rex);
       await copyAsCrashed(file, crashed);
       await writeFile(crashed, await readFile(backup));
+
       const problem = /is not the file that .+-wal belongs to: remove that log, or put its own/;
       for (const mode of ['create', 'read', 'existing'] as const)
         await expectRefused(crashed, problem, { mode });
       await expectStoreFileError(backUpSqliteStore(crashed, join(folder, 'new.db')), problem);
+
       await rm(`${crashed}-wal`);
-      expect(await (await testStore(crashed)).pets.list({ limit: 5 })).to.have.length(1);
+      const alone = await testStore(crashed);
+      expect(await alone.pets.list({ limit: 5 })).to.have.length(1);
     });
 
     it('an empty file beside a log, or where a store must exist', async () => {
-      const { file } = testFile();
-      await writeFile(file, '');
+      await makeEmpty(file);
       await expectRefused(file, /is empty: name the file of a store/, { mode: 'existing' });
       await makeLog(file);
       await expectRefused(file, /is empty, but .+-wal exists: restore a backup/);
@@ -225,78 +267,32 @@ describe('openSqliteStore', () => {
   });
 
   it('refuses a URL in place of a path', async () => {
-    const folder = testFolder();
-    const opening = openSqliteStore(`sqlite:${folder}/a.db`);
+    const opening = openSqliteStore(`sqlite:${file}`);
+
     await expectStoreFileError(opening, /is a URL: give the path in it alone/);
     expect(await readdir(folder)).to.deep.equal([]);
   });
 
-  for (const [what, make, path, problem, options] of [
-    ['a folder', (folder: string) => mkdir(folder), 'folder', /is not a regular file: name/],
-    [
-      'a path through a file',
-      (path: string) => writeFile(dirname(path), ''),
-      'file/a.db',
-      /used \(ENOTDIR/,
-    ],
-    [
-      'a link that leads nowhere',
-      (path: string) => symlink('nowhere', path),
-      'link',
-      /used \(ENOENT/,
-    ],
-    [
-      'a store beside the log of one that is gone',
-      makeLog,
-      'a.db',
-      /is missing, but .+-wal exists: put the/,
-    ],
-    [
-      'a path too long for SQLite',
-      async () => {},
-      `${'ä/'.repeat(165)}a.db`,
-      /is longer than 504 bytes/,
-    ],
-    [
-      'a store beside the journal of one that is gone',
-      makeJournal,
-      'a.db',
-      /but .+-journal exists: put the/,
-    ],
-    [
-      'a store that must exist',
-      async () => {},
-      'none/a.db',
-      /does not exist: name/,
-      { mode: 'existing' },
-    ],
-    [
-      'a store that is only read',
-      async () => {},
-      'none/a.db',
-      /does not exist: name/,
-      { mode: 'read' },
-    ],
-    [
-      'a store of which a snapshot is read',
-      async () => {},
-      'none/a.db',
-      /does not exist: name/,
-      { mode: 'snapshot' },
-    ],
-    [
-      'a store in an empty file that is only read',
-      (file: string) => writeFile(file, ''),
-      'a.db',
-      /is empty: name/,
-      { mode: 'snapshot' },
-    ],
+  const tooLong = `${'ä/'.repeat(165)}a.db`;
+  for (const [what, make, path, problem, mode] of [
+    ['a folder', makeFolder, 'folder', /is not a regular file: name/],
+    ['a path through a file', makeFileAbove, 'file/a.db', /used \(ENOTDIR/],
+    ['a link that leads nowhere', makeLink, 'link', /used \(ENOENT/],
+    ['a path too long for SQLite', makeNothing, tooLong, /is longer than 504 bytes/],
+    ['a store beside the log of a missing one', makeLog, 'a.db', /is missing, but .+-wal exists: /],
+    ['a store beside the journal of a missing one', makeJournal, 'a.db', /but .+-journal exists: /],
+    ['a store that must exist', makeNothing, 'none/a.db', /does not exist: name/, 'existing'],
+    ['a store that is only read', makeNothing, 'none/a.db', /does not exist: name/, 'read'],
+    ['a store to take a snapshot of', makeNothing, 'none/a.db', /does not exist: /, 'snapshot'],
+    ['a store in an empty file that is only read', makeEmpty, 'a.db', /is empty: name/, 'snapshot'],
   ] as const) {
     it(`refuses to create ${what}, and creates no folder`, async () => {
-      const folder = testFolder();
-      await make(join(folder, path));
+      const given = join(folder, path);
+      await make(given);
       const before = await readdir(folder);
-      await expectStoreFileError(openSqliteStore(join(folder, path), options), problem);
+
+      await expectStoreFileError(openSqliteStore(given, { mode }), problem);
+
       expect(await readdir(folder)).to.deep.equal(before);
     });
   }
@@ -304,77 +300,87 @@ describe('openSqliteStore', () => {
   it('refuses a folder that can never be created, whatever the system says of it', async function () {
     // There mkdir says of a folder whose parent exists that the parent does not.
     if (process.platform !== 'linux') return this.skip();
+
     const error = await rejection(openSqliteStore('/proc/nowhere/inside/animals.db'));
+
     expect(String(error)).to.match(/^StoreFileError: .+ cannot be used \(ENOENT.*\): make sure/);
   });
 
   it('refuses a store that it cannot write, unless it only reads', async () => {
-    const folder = testFolder();
-    const file = join(folder, 'a b%20#c?d.db');
-    await makeStore(file);
+    const strange = join(folder, 'a b%20#c?d.db');
+    await makeStore(strange);
     await chmod(folder, 0o777);
-    await chmod(file, 0o444);
+    await chmod(strange, 0o444);
     const script = 'for (const pet of await store.pets.list({ limit: 5 })) console.log(pet.name);';
-    expect(await inProcess(file, script, { unprivileged: true })).to.match(
-      /StoreFileError: .+ cannot be used \(EACCES.+ can be written/,
-    );
-    expect(await readdir(folder)).to.deep.equal([basename(file)]);
+    const opening = (mode: string) => inProcess(strange, script, { unprivileged: true, mode });
+
+    const refused = await opening('create');
+    expect(refused).to.match(/StoreFileError: .+ cannot be used \(EACCES.+ can be written/);
+    expect(await readdir(folder)).to.deep.equal([basename(strange)]);
+
     await chmod(folder, 0o555); // as on a medium that cannot be written
-    const reading = () => inProcess(file, script, { unprivileged: true, mode: 'read' });
-    expect(await reading()).to.match(/^Rex 0\n/);
-    for (const path of [folder, file]) await chmod(path, 0o755);
-    const other = await testStore(file);
+    expect(await opening('read'), 'without a log').to.match(/^Rex 0\n/);
+
+    for (const path of [folder, strange]) await chmod(path, 0o755);
+    const other = await testStore(strange);
     await other.pets.add({ ...rex, name: 'in the log' });
     await chmod(folder, 0o555);
-    expect(await reading()).to.match(/^Rex 0\nin the log\n/);
+    expect(await opening('read'), 'with a log').to.match(/^Rex 0\nin the log\n/);
     await chmod(folder, 0o755);
   });
 
-  it('names the true reason when it may not look into the folder of a store', async () => {
-    const { file } = testFile();
-    await makeStore(file);
-    for (const options of [{ mode: 'existing' }, {}]) {
-      const refused = inProcess(file, '', { unprivileged: true, ...options });
-      expect(await refused).to.match(/StoreFileError: .+ cannot be used \(EACCES/);
+  for (const mode of ['create', 'existing']) {
+    it(`names the true reason when it may not look into the folder, in mode ${mode}`, async () => {
+      await makeStore(file);
+
+      const refused = await inProcess(file, '', { unprivileged: true, mode });
+
+      expect(refused).to.match(/StoreFileError: .+ cannot be used \(EACCES/);
+    });
+  }
+
+  describe('changes nothing when it only reads', () => {
+    for (const [what, make] of [
+      ['a closed store', (path: string) => makeStore(path)],
+      ['a store in use', makeUsed],
+      ['what a crash left', makeCrashed],
+      ['a backup', makeBackup],
+    ] as const) {
+      it(what, async () => {
+        await make(file);
+        await chmod(file, 0o644);
+        const before = await unchanging(folder);
+
+        const store = await openSqliteStore(file, { mode: 'read' });
+        const pet = await store.pets.findById(1n);
+        const { message } = await unavailable(store.pets.add(rex));
+        await store.close();
+
+        expect(pet?.name).to.equal('Rex 0');
+        expect(message).to.equal('opened to read');
+        expect(await unchanging(folder)).to.deep.equal(before);
+        expect(await modeOf(file)).to.equal('644');
+      });
     }
   });
 
-  it('changes nothing of a store that it only reads: a closed one, one in use, what a crash left, a backup', async () => {
-    const folder = testFolder();
-    const [closed, crashed] = [join(folder, 'closed.db'), join(folder, 'crashed.db')];
-    const [used, backup] = [join(folder, 'used.db'), join(folder, 'backup.db')];
-    await makeStore(closed);
-    await backUpSqliteStore(closed, backup);
-    const other = await testStore(used);
-    await other.pets.add({ ...rex, name: 'Rex 0' });
-    await copyAsCrashed(used, crashed, ['', '-wal']);
-    const names = await readdir(folder);
-    for (const file of [closed, crashed, used, backup]) {
-      await chmod(file, 0o644);
-      const state = async (): Promise<string> =>
-        (await Promise.all([readFile(file), readFile(`${file}-wal`).catch(() => 'none')])).join();
-      const before = await state();
-      const store = await openSqliteStore(file, { mode: 'read' });
-      expect((await store.pets.findById(1n))?.name, file).to.equal('Rex 0');
-      expect(String(await unavailable(store.pets.add(rex)))).to.equal('Error: opened to read');
-      await store.close();
-      expect(before === (await state()), file).to.equal(true);
-      expect(await modeOf(file)).to.equal('644');
-    }
-    const left = (await readdir(folder)).filter((name) => name !== 'crashed.db-shm');
-    expect(left).to.deep.equal(names);
-    const reader = await testStore(used, { mode: 'read' });
+  it('reads what others add meanwhile, unless it is opened as a snapshot', async () => {
+    const { pets } = await testStore(file);
+    const reader = await testStore(file, { mode: 'read' });
     await reader.check();
-    const pet = await other.pets.add(rex);
-    expect(await reader.pets.findById(pet.id), 'what others add meanwhile').to.deep.equal(pet);
+
+    const pet = await pets.add(rex);
+
+    expect(await reader.pets.findById(pet.id)).to.deep.equal(pet);
   });
 
   it('shows the same moment after it refused writes, if it was opened as a snapshot', async () => {
-    const { pets, file } = await testStore();
+    const { pets } = await testStore(file);
     const pet = await pets.add(rex);
     const reader = await testStore(file, { mode: 'snapshot' });
     const read = async () => [await reader.pets.list({ limit: 5 }), await reader.transfer.survey()];
     const before = await read();
+
     await pets.add(rex);
     for (const write of [
       reader.pets.add(rex),
@@ -384,52 +390,59 @@ describe('openSqliteStore', () => {
     ])
       await unavailable(write);
     for (let check = 0; check < 2; check += 1) await reader.check();
+
     expect(await read()).to.deep.equal(before);
   });
 
   it('creates folders and files that no other user can read, and closes a store into one file', async () => {
-    const folder = testFolder();
-    await mkdir(join(folder, 'old'));
-    await chmod(join(folder, 'old'), 0o755);
-    const file = join(folder, 'old', 'some', 'where', 'animals.db');
-    const store = await openSqliteStore(relative(process.cwd(), file));
-    expect(store.location).to.equal(file);
+    const made = join(folder, 'some', 'where');
+    const path = join(made, 'animals.db');
+
+    const store = await openSqliteStore(relative(process.cwd(), path));
     await store.pets.add(rex);
-    for (const made of [dirname(file), dirname(dirname(file))])
-      expect(await modeOf(made)).to.equal('700');
-    for (const suffix of ['', '-wal', '-shm']) expect(await modeOf(file + suffix)).to.equal('600');
+
+    expect(store.location).to.equal(path);
+    for (const each of [made, dirname(made)]) expect(await modeOf(each), each).to.equal('700');
+    for (const suffix of ['', '-wal', '-shm'])
+      expect(await modeOf(path + suffix), suffix).to.equal('600');
     await store.close();
-    expect(await readdir(dirname(file))).to.deep.equal(['animals.db']);
-    // The modes of what exists stay.
-    expect(await modeOf(join(folder, 'old'))).to.equal('755');
+    expect(await readdir(made)).to.deep.equal(['animals.db']);
+  });
+
+  it('keeps the permissions of a folder and a file that exist', async () => {
+    await chmod(folder, 0o755);
+    await makeStore(file);
     await chmod(file, 0o640);
-    await (await openSqliteStore(file)).close();
+
+    await testStore(file);
+
+    expect(await modeOf(folder)).to.equal('755');
     expect(await modeOf(file)).to.equal('640');
   });
 
   it('brings what a crash left in the log to the disk before it serves it', async () => {
-    const { folder, file } = testFile();
-    const [crashed, alone] = [join(folder, 'crashed.db'), join(folder, 'without-its-log.db')];
-    const store = await openSqliteStore(file);
-    await store.pets.add(rex);
+    const crashed = join(folder, 'crashed.db');
+    const withoutLog = join(folder, 'without-its-log.db');
+    const { pets } = await testStore(file);
+    await pets.add(rex);
     await copyAsCrashed(file, crashed, ['', '-wal']);
-    await store.close();
-    const opened = await openSqliteStore(crashed);
-    await writeFile(alone, await readFile(crashed));
-    await opened.close();
-    const rest = await testStore(alone);
+
+    await testStore(crashed);
+
+    await writeFile(withoutLog, await readFile(crashed));
+    const rest = await testStore(withoutLog);
     expect(await rest.pets.list({ limit: 5 })).to.have.length(1);
   });
 
   it('opens what a crash left although the disk is full, but not if the disk fails in another way', async () => {
-    const { file } = testFile();
     await makeStore(file);
     let errcode = 13; // SQLITE_FULL
     const end = intercept('exec', (sql) => {
       if (sql === 'PRAGMA wal_checkpoint') throw Object.assign(new Error('a fault'), { errcode });
     });
     try {
-      await makeStore(file);
+      await testStore(file);
+
       errcode = 10; // SQLITE_IOERR
       await expectStoreFileError(openSqliteStore(file), /cannot be used \(a fault\)/);
     } finally {
@@ -438,89 +451,97 @@ describe('openSqliteStore', () => {
   });
 
   describe('where a program died while it wrote, with a journal', () => {
-    it('undoes that write, except for reading, which names what does', async () => {
-      const { folder, file } = testFile();
-      const backup = join(folder, 'backup.db');
-      await makeStore(file, 2000);
-      await backUpSqliteStore(file, backup);
-      for (const left of [file, backup]) {
+    for (const [what, make] of [
+      ['a store', copyFile],
+      ['a backup', backUpSqliteStore],
+    ] as const) {
+      it(`undoes that write in ${what}, except for reading, which names what does`, async () => {
+        const left = join(folder, 'left.db');
+        await makeStore(file, 2000);
+        await make(file, left);
         const whole = queried(left, WHOLE);
         dieWriting(left);
         const before = await stateOf(folder);
-        for (const reading of [
-          openSqliteStore(left, { mode: 'read' }),
-          backUpSqliteStore(left, join(folder, 'new.db')),
-        ])
-          await expectStoreFileError(reading, /was left by a program that died in a write: start/);
+
+        const problem = /was left by a program that died in a write: start/;
+        await expectStoreFileError(openSqliteStore(left, { mode: 'read' }), problem);
+        await expectStoreFileError(backUpSqliteStore(left, join(folder, 'new.db')), problem);
         expect(await stateOf(folder)).to.deep.equal(before);
+
         await (await openSqliteStore(left)).close();
         expect(queried(left, WHOLE)).to.equal(whole);
-      }
-      expect((await readdir(folder)).filter((name) => /journal|tmp/.test(name))).to.deep.equal([]);
-    });
+        const names = await readdir(folder);
+        expect(names.filter((name) => /journal|tmp/.test(name))).to.deep.equal([]);
+      });
+    }
 
     it('leaves a store untouched beside a journal that is not its own', async () => {
-      const { folder, file } = testFile();
       const other = join(folder, 'other.db');
       await makeStore(other, 2000);
       dieWriting(other);
       await makeStore(file, 500);
-      await writeFile(`${file}-journal`, await readFile(`${other}-journal`));
+
+      await copyFile(`${other}-journal`, `${file}-journal`);
+
       await expectRefused(file, /is damaged/);
     });
   });
 
-  it('finishes a store whose creation a crash has cut off', async () => {
-    const { folder, file } = testFile();
-    const log = join(folder, 'log.db'); // an empty log alone, which a power cut left
-    await writeFile(`${log}-wal`, '');
-    await makeStore(log);
-    await writeFile(file, ''); // before its first page
-    await makeStore(file);
-    const marked = join(folder, 'marked.db'); // between its first page and its schema
-    change(marked, 'PRAGMA application_id = 0x416e5374');
-    await makeStore(marked);
-  });
+  for (const [when, make] of [
+    ['and left an empty log alone', makeEmptyLog],
+    ['before its first page', makeEmpty],
+    ['between its first page and its schema', makeMarked],
+  ] as const) {
+    it(`finishes a store whose creation a crash has cut off ${when}`, async () => {
+      await make(file);
 
-  it('takes a path literally, whatever SQLite or a URL would read into it, and finds it through a symbolic link', async () => {
-    const folder = testFolder();
-    for (const [index, name] of [':memory:', 'file:a?mode=memory', 'a b%20#c?d.db'].entries()) {
+      const { pets } = await testStore(file);
+
+      expect((await pets.add(rex)).id).to.equal(1n);
+    });
+  }
+
+  for (const name of [':memory:', 'file:a?mode=memory', 'a b%20#c?d.db']) {
+    it(`takes the path ${name} literally, also through a symbolic link`, async () => {
       await makeStore(join(folder, name));
-      await symlink(name, join(folder, `${index}`));
-      const { location, pets } = await testStore(join(folder, `${index}`), { mode: 'existing' });
+      await symlink(name, join(folder, 'link'));
+
+      const { location, pets } = await testStore(join(folder, 'link'), { mode: 'existing' });
+
       expect(location).to.equal(join(folder, name));
-      expect(await pets.list({ limit: 5 }), name).to.have.length(1);
-    }
-  });
+      expect(await pets.list({ limit: 5 })).to.have.length(1);
+    });
+  }
 
   it('creates one store when three processes open it at once: every animal is there, under its own id', async () => {
-    const folder = testFolder();
-    const file = join(folder, 'new', 'animals.db');
+    const path = join(folder, 'new', 'animals.db');
     const script = `
         const rex = { name: 'Rex', categoryId: 7n, status: 'sold' };
         for (let left = 50; left > 0; left -= 1)
           for (const pet of await Promise.all([1, 2, 3, 4].map(() => store.pets.add(rex))))
             console.log(String(pet.id));`;
-    const printed = await Promise.all([1, 2, 3].map(() => inProcess(file, script)));
+
+    const printed = await Promise.all([1, 2, 3].map(() => inProcess(path, script)));
+
     const acknowledged = printed.flatMap((lines) => (lines.match(/^\d+$/gm) ?? []).map(BigInt));
-    expect(acknowledged).to.have.length(600);
-    const { pets } = await testStore(file);
-    const ids = (await pets.list({ limit: 1000 })).map(({ id }) => id);
-    expect(acknowledged.sort((one, other) => Number(one - other))).to.deep.equal(ids);
+    expect(acknowledged, printed.join()).to.have.length(600);
+    const { pets } = await testStore(path);
+    const stored = await pets.list({ limit: 1000 });
+    expect(stored.map(({ id }) => id)).to.have.members(acknowledged);
   });
 
   it('opens a store twice in one process, and keeps it locked against others when one of them closes', async () => {
     // POSIX: closing any descriptor of a file drops all locks of the process on it. Without them another process
     // may change the file as if it were alone (the SQLite of Node.js 22 lets it).
-    const { file } = testFile();
     const { pets } = await testStore(file);
     await pets.add(rex);
     await (await openSqliteStore(file)).close();
+
     const takeOver = `
         const { DatabaseSync } = require('node:sqlite');
-        new DatabaseSync(process.argv[1]).exec('PRAGMA journal_mode = DELETE');
-      `;
+        new DatabaseSync(process.argv[1]).exec('PRAGMA journal_mode = DELETE');`;
     const other = spawnSync(process.execPath, ['-e', takeOver, file], { encoding: 'utf8' });
+
     expect(other.stderr).to.include('database is locked');
     expect((await pets.add(rex)).id).to.equal(2n);
   });

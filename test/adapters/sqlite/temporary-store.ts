@@ -158,7 +158,9 @@ export function intercept(
     before(sql, this);
     return original.call(this, sql);
   };
-  return () => void (methods[method] = original);
+  return () => {
+    methods[method] = original;
+  };
 }
 
 /** Opens a store, and returns each call of `method` on its connections until then. */
