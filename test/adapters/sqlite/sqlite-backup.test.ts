@@ -29,6 +29,7 @@ import {
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import type { CompleteStore } from '../../../src/application/ports/store.js';
 import {
+  allPets,
   change,
   cleanUp,
   copyAsCrashed,
@@ -65,7 +66,7 @@ const syncs = (line: string, path = ''): boolean =>
 
 const names = async (file: string): Promise<string[]> => {
   const { pets } = await testStore(file);
-  return (await pets.list({ limit: 99 })).map(({ name }) => name);
+  return (await allPets(pets)).map(({ name }) => name);
 };
 
 type Leave = (store: CompleteStore, file: string) => Promise<void>;

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { StoreFileError } from '../../../src/adapters/sqlite/store-file-error.js';
-import type { Claim } from '../../../src/application/ports/pet-repository.js';
+import type { Claim, PetRepository } from '../../../src/application/ports/pet-repository.js';
 import type { CompleteStore, OpenOptions } from '../../../src/application/ports/store.js';
-import type { UnsavedPet } from '../../../src/domain/pet.js';
+import type { Pet, UnsavedPet } from '../../../src/domain/pet.js';
 import { rejectionOf as rejection } from '../../contract/rejection.js';
 import type { Claiming } from '../../contract/samples.js';
 import { removeFolders, temporaryFolder } from '../../temporary-folder.js';
@@ -189,6 +189,9 @@ export const claimOn = (
   { scope: 'an API key', key, fingerprint: 'rex', keepUntil: 2_000_000, ...claim },
   now,
 ];
+
+/** Every animal of a store. */
+export const allPets = (pets: PetRepository): Promise<readonly Pet[]> => pets.list({ limit: 9999 });
 
 /** Checks that a call is refused in one line that matches `problem`. */
 export async function expectStoreFileError(
