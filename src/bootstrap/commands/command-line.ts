@@ -19,7 +19,7 @@ export interface Commands {
 /** The command line was wrong: exit code 2. */
 export class UsageError extends Error {}
 
-/** A signal ended the command in order. */
+/** A signal stopped the command, which cleaned up. */
 export class InterruptedError extends Error {
   readonly signal: NodeJS.Signals;
   /** 128 plus the number of the signal, as shells have it: 130 for Ctrl-C. */
@@ -65,8 +65,9 @@ export async function interruptible<T>(
 export function refuseRemoved(args: readonly string[]): void {
   const [command = '', ...rest] = args;
   // Not what an option is given: a key may have the name rotate.
-  const named = rest.filter((arg, index) => index === 0 || arg.startsWith('--'));
-  const given = [command, ...named.map((arg) => `${command} ${arg.split('=', 1)[0]}`)];
+  const parts = rest.filter((arg, index) => index === 0 || arg.startsWith('--'));
+  const names = parts.map((part) => part.replace(/=[^]*/, ''));
+  const given = [command, ...names.map((name) => `${command} ${name}`)];
   const removed = given.find((each) => REMOVED.has(each));
   if (removed !== undefined)
     throw new UsageError(`${removed} was removed: ${REMOVED.get(removed)}.`);
@@ -76,11 +77,12 @@ export function refuseRemoved(args: readonly string[]): void {
  * A message of commander without the arguments that it quotes: they may be keys. The name of an unknown command or option
  * stays, if it has letters and hyphens only.
  */
-export const withoutArguments = (message: string): string =>
-  message
+export function withoutArguments(message: string): string {
+  return message
     .replace(/(unknown (?:command|option)) '(?!-{0,2}[a-z][a-z-]*'\n)[^]*?'(?=\n)/i, '$1')
     .replace(/ argument '[^]*' is invalid\./, '')
     .replace(/ but got (\d+): [^]*/, ' but got $1.\n');
+}
 
 /** Lets a command and its subcommands refuse an option that is given twice: the last value alone would count, silently. */
 export function refuseRepeated(command: Command): void {
@@ -111,21 +113,24 @@ export const resultText = (json: true | undefined, result: object, lines: readon
   json ? `${stringifyJson(result)}\n` : lines.map((line) => `${line}\n`).join('');
 
 /**
- * Writes the result of a command to standard output. A reader that has gone wants no more: that is no failure.
+ * Writes the result of a command to standard output. A reader that has closed the pipe wants no more: that is no failure.
  * Resolves to whether somebody still reads.
  * @throws {Error} it could not be written, for example because the disk is full.
  */
-export const print = (stream: NodeJS.WriteStream, text: string): Promise<boolean> =>
-  new Promise((resolve, reject) => {
+export function print(stream: NodeJS.WriteStream, text: string): Promise<boolean> {
+  return new Promise((resolve, reject) => {
     stream.write(text, (cause?: NodeJS.ErrnoException | null) => {
-      if (!cause || cause.code === 'EPIPE') resolve(!cause);
+      if (!cause) resolve(true);
+      else if (cause.code === 'EPIPE') resolve(false);
       else reject(new Error('Standard output cannot be written.', { cause }));
     });
   });
+}
 
 /** U+FFFD replaces what a terminal would obey: control characters, also of text direction. */
-export const printable = (text: string): string =>
-  text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '\ufffd').toWellFormed();
+export function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '\ufffd').toWellFormed();
+}
 
 /** Prints a line that is not the result of a command. */
 export function note({ stderr }: HostProcess, line: string): void {

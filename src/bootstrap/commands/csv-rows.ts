@@ -34,8 +34,9 @@ const NOT_CSV =
   'The line is not CSV: a quote is misplaced, has blanks beside it or is not closed, or the record is longer than 1 MiB.';
 
 /** Excel may say the delimiter in a line before the header: `sep=;`. */
-const isDelimiterNotice = (cells: readonly string[]): boolean =>
-  /^\s*sep=\s*$/i.test(cells.join(' '));
+function isDelimiterNotice(cells: readonly string[]): boolean {
+  return /^\s*sep=\s*$/i.test(cells.join(' '));
+}
 
 /** A record, with the number of the line at which it begins. Without cells it is not CSV. */
 interface CsvRecord {
@@ -90,14 +91,15 @@ async function* csvRecords(
   yield records;
 }
 
-const parserOf = (delimiter: string, onRecord: (cells: string[]) => null): Parser =>
-  parse({
+function parserOf(delimiter: string, onRecord: (cells: string[]) => null): Parser {
+  return parse({
     delimiter,
     record_delimiter: ['\r\n', '\n', '\r'],
     relax_column_count: true,
     max_record_size: MAX_LENGTH,
     on_record: onRecord,
   }).on('error', () => {});
+}
 
 /** The delimiter that the header has first, outside quotes. */
 function delimiterOf(lines: readonly string[]): string {

@@ -65,8 +65,12 @@ async function exportFile(
   });
 }
 
-const csvLineOf = (pet: Pet): string => csvLine(COLUMNS.map((field) => pet[field]));
-const jsonLineOf = (pet: Pet): string => `${stringifyJson(pet)}\n`;
+function csvLineOf(pet: Pet): string {
+  return csvLine(COLUMNS.map((field) => pet[field]));
+}
+function jsonLineOf(pet: Pet): string {
+  return `${stringifyJson(pet)}\n`;
+}
 
 /** Resolves to `false` if the reader of standard output stopped reading before the end. */
 async function printAll(

@@ -191,8 +191,9 @@ async function storeRows(
   }
 }
 
-const importedBefore = ({ petFile }: Import): Error =>
-  new Error(`${petFile.name} was imported before, with another --map.`);
+function importedBefore({ petFile }: Import): Error {
+  return new Error(`${petFile.name} was imported before, with another --map.`);
+}
 
 /** Reads the file from its start to its end. Notes what is not read of it, the first time. */
 async function readOnce(
@@ -237,11 +238,13 @@ async function writerFor(
   return addPets(pets, { source: `import:${digest.slice(0, 32)}`, clock });
 }
 
-const emptyReport = ({ options }: Import): ImportReport =>
-  options.update ? { added: 0, changed: 0, line: 0 } : { added: 0, line: 0 };
+function emptyReport({ options }: Import): ImportReport {
+  return options.update ? { added: 0, changed: 0, line: 0 } : { added: 0, line: 0 };
+}
 
-const countsOf = ({ added, changed }: ImportReport): string =>
-  changed === undefined ? `${added}` : `${added}, changes: ${changed}`;
+function countsOf({ added, changed }: ImportReport): string {
+  return changed === undefined ? `${added}` : `${added}, changes: ${changed}`;
+}
 
 const NEW_IDS =
   'The ids of the file are not kept: an import adds animals and never changes one, also where the store has its id. --update changes animals by their ids; --keep-ids restores an export into an empty store.';

@@ -131,8 +131,9 @@ export async function printKey(
 }
 
 /** A process that starts with its standard output closed gets the null device, a character device like a terminal. */
-const leadsNowhere = ({ fd, isTTY }: Commands['io']['stdout']): boolean =>
-  fd === 1 && !isTTY && fstatSync(fd).isCharacterDevice();
+function leadsNowhere({ fd, isTTY }: Commands['io']['stdout']): boolean {
+  return fd === 1 && !isTTY && fstatSync(fd).isCharacterDevice();
+}
 
 async function withKeys(
   commands: Commands,

@@ -7,8 +7,9 @@ import { UsageError, printable } from './command-line.js';
 /** The endings of files of animals, which are also the values of `--format`. */
 const FORMATS = ['csv', 'ndjson', 'jsonl'];
 
-export const formatOption = (): Option =>
-  new Option('--format <format>', 'default: the ending of FILE').choices(FORMATS);
+export function formatOption(): Option {
+  return new Option('--format <format>', 'default: the ending of FILE').choices(FORMATS);
+}
 
 /** @throws {UsageError} the ending is unknown. */
 export function isCsv(file: string, format = extname(file).slice(1).toLowerCase()): boolean {
@@ -20,11 +21,13 @@ export function isCsv(file: string, format = extname(file).slice(1).toLowerCase(
 export const COLUMNS: ReadonlyArray<keyof Pet> = ['id', ...NEW_PET_FIELDS];
 
 /** A line of CSV (RFC 4180), with quotes only where needed. */
-export const csvLine = (cells: ReadonlyArray<string | bigint | undefined>): string =>
-  `${cells.map((cell) => csvCell(String(cell ?? ''))).join(',')}\n`;
+export function csvLine(cells: ReadonlyArray<string | bigint | undefined>): string {
+  return `${cells.map((cell) => csvCell(String(cell ?? ''))).join(',')}\n`;
+}
 
-const csvCell = (text: string): string =>
-  /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+function csvCell(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
 
 /** A file to read. */
 export interface PetFile {
@@ -46,7 +49,9 @@ export const MAX_LENGTH = 1024 * 1024;
 export const folded = (name: string): string => name.trim().toLowerCase();
 
 /** A name from a file as it may be shown. */
-export const shownName = (name: string): string => printable(name.slice(0, 100));
+export function shownName(name: string): string {
+  return printable(name.slice(0, 100));
+}
 
 /** Notes that a column or member is not read. */
 export function addUnread(unread: Set<string>, name: string): void {

@@ -59,10 +59,15 @@ export async function run(
     return exitCode;
   } catch (error) {
     writeError(description(error));
-    if (error instanceof cli.InterruptedError) return error.exitCode;
-    const wrong = [SettingsError, cli.UsageError, InvalidParameterError];
-    return isLasting(error) || wrong.some((kind) => error instanceof kind) ? 2 : 1;
+    return exitCodeOf(error);
   }
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof cli.InterruptedError) return error.exitCode;
+  const lasting = [SettingsError, cli.UsageError, InvalidParameterError];
+  const isForPerson = isLasting(error) || lasting.some((kind) => error instanceof kind);
+  return isForPerson ? 2 : 1;
 }
 
 /** Runs the command. Resolves to `false` if the command line is wrong, which was printed already. */

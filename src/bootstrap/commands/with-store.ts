@@ -6,14 +6,14 @@ import { TOKENS, type Adapter } from '../service/wiring.js';
 /**
  * Opens the store of `STORE_URL` for a command, and closes it afterwards.
  * @param mode `existing` for commands on what is there, because a mistyped `STORE_URL` must not create a store
- * @param more settings that the command uses beside those of the store. It ignores faults in others
+ * @param moreSettings that the command uses beside those of the store. It ignores faults in others
  */
-export async function withStore<T>(
+export async function withStore(
   { io, adapters }: Commands,
   mode: OpenMode,
-  use: (store: Store, container: Container) => Promise<T>,
-  more: readonly string[] = [],
-): Promise<T> {
+  use: (store: Store, container: Container) => Promise<void>,
+  moreSettings: readonly string[] = [],
+): Promise<void> {
   const { configure } = await import('../service/container.js');
   const opening: Adapter = ({ replace }) =>
     replace(TOKENS.openOptions, { mode, onNotice: (line) => note(io, line) });
@@ -21,24 +21,28 @@ export async function withStore<T>(
   const container = await configure(
     io.env,
     [opening, ...adapters],
-    ['STORE_URL', 'ADAPTERS', ...more],
+    ['STORE_URL', 'ADAPTERS', ...moreSettings],
   );
   if (container.get(TOKENS.settings).storeUrl === 'memory:')
     throw new UsageError('A store in memory belongs to its service: no command can reach it.');
   const store = await container.getAsync(TOKENS.store);
   try {
-    return await use(store, container);
+    await use(store, container);
   } finally {
     await store.close();
   }
 }
 
 /** Says on stderr, every five seconds while `work` runs, how far it is: a line that `text` returns. */
-export function withProgress<T>(
+export async function withProgress<T>(
   io: HostProcess,
   text: () => string,
   work: () => Promise<T>,
 ): Promise<T> {
   const timer = setInterval(() => note(io, text()), 5000);
-  return work().finally(() => clearInterval(timer));
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
 }

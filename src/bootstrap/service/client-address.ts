@@ -25,5 +25,6 @@ export function clientAddressBehind(
 }
 
 /** Some proxies write `192.0.2.1:4711` or `[2001:db8::1]:4711`. */
-const withoutPort = (entry: string): string =>
-  entry.trim().replace(/^(?:\[(.*)\]|([\d.]+))(?::\d+)?$/, '$1$2');
+function withoutPort(entry: string): string {
+  return entry.trim().replace(/^(?:\[(.*)\]|([\d.]+))(?::\d+)?$/, '$1$2');
+}

@@ -1,16 +1,19 @@
 import { isAnimalStoreError, isError } from '../../domain/errors.js';
 
 /** Whether a driven side, such as the store, cannot do its work now. */
-export const isUnavailable = (error: unknown): error is Error =>
-  isAnimalStoreError(error) && error.code === 'service_unavailable';
+export function isUnavailable(error: unknown): error is Error {
+  return isAnimalStoreError(error) && error.code === 'service_unavailable';
+}
 
 /** Whether the operating system has refused something. */
-export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
-  isError(error) && 'syscall' in error;
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return isError(error) && 'syscall' in error;
+}
 
 /** Whether only a person can mend it. */
-export const isLasting = (error: unknown): boolean =>
-  isError(error) && 'isLasting' in error && error.isLasting === true;
+export function isLasting(error: unknown): boolean {
+  return isError(error) && 'isLasting' in error && error.isLasting === true;
+}
 
 /** The message of an error and what its causes add to it, in one line. */
 export function reasonOf(error: unknown): string {
@@ -21,4 +24,6 @@ export function reasonOf(error: unknown): string {
   return message.includes(cause) ? message : `${message} ${cause}`;
 }
 
-const inOneLine = (text: string): string => text.replaceAll('\n', ' ');
+function inOneLine(text: string): string {
+  return text.replaceAll('\n', ' ');
+}

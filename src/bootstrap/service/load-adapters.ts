@@ -48,8 +48,11 @@ async function loadModule(specifier: string, container: Container): Promise<void
 }
 
 /** By its shape, not its class: another copy of inversify may have made the module. */
-const isAdapter = (value: unknown): value is Adapter =>
-  typeof value === 'function' || typeof (value as ContainerModule | null)?.load === 'function';
+function isAdapter(value: unknown): value is Adapter {
+  return (
+    typeof value === 'function' || typeof (value as ContainerModule | null)?.load === 'function'
+  );
+}
 
 /** Lets an adapter bind in a container. */
 export async function load(container: Container, adapter: Adapter): Promise<void> {

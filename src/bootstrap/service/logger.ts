@@ -83,17 +83,19 @@ async function prettyStream(to: DestinationStream, colorize: boolean): Promise<D
 }
 
 /** A line of JSON with escapes for what it may hold as it is, but a terminal would obey, or show as an end of line. */
-const escaped = (line: string): string =>
-  line.replaceAll(
+function escaped(line: string): string {
+  return line.replaceAll(
     /[\x7f-\x9f\u2028\u2029]/g,
     (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
+}
 
 /** The same for people: once it is parsed, escapes still show as such. */
-const visible = (line: string): string =>
-  escaped(line).replaceAll(/\\(u....|[bfr])|\\./g, (text, control?: string) =>
+function visible(line: string): string {
+  return escaped(line).replaceAll(/\\(u....|[bfr])|\\./g, (text, control?: string) =>
     control === undefined ? text : `\\\\${control}`,
   );
+}
 
 function levelOf({
   error,

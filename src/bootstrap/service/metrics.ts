@@ -59,8 +59,9 @@ export function measure(container: Container, port: number): () => Promise<Admin
   };
 }
 
-const refuse = (request: IncomingMessage, response: ServerResponse, error: HttpError): void =>
-  writeResponse(request, response, errorResponse(error, randomUUID()));
+function refuse(request: IncomingMessage, response: ServerResponse, error: HttpError): void {
+  return writeResponse(request, response, errorResponse(error, randomUUID()));
+}
 
 async function writeMetrics(registry: Registry, response: ServerResponse): Promise<void> {
   response.setHeader('Content-Type', Registry.PROMETHEUS_CONTENT_TYPE);
@@ -78,7 +79,7 @@ async function writeMetrics(registry: Registry, response: ServerResponse): Promi
 function instrument(container: Container): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const build = new Gauge(options(registry, 'build_info', 'Always 1.', ['version', 'node']));
+  const build = new Gauge(metricOptions(registry, 'build_info', 'Always 1.', ['version', 'node']));
   build.set({ version: VERSION, node: process.version }, 1);
   measureState(registry, container);
   measureRequests(registry, wiring(container));
@@ -86,28 +87,33 @@ function instrument(container: Container): Registry {
   return registry;
 }
 
-const options = (registry: Registry, name: string, help: string, labelNames: string[] = []) => ({
+const metricOptions = (
+  registry: Registry,
+  name: string,
+  help: string,
+  labelNames: string[] = [],
+) => ({
   name: `animal_store_${name}`,
   help,
   labelNames,
   registers: [registry],
 });
 
-const durations = (registry: Registry, name: string, help: string) =>
+const durationHistogram = (registry: Registry, name: string, help: string) =>
   new Histogram({
-    ...options(registry, `${name}_seconds`, help, ['operation']),
+    ...metricOptions(registry, `${name}_seconds`, help, ['operation']),
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
   });
 
 /** A gauge that is read at each scrape. What cannot be read is NaN. */
-const addReading = (
+const addGauge = (
   registry: Registry,
   name: string,
   help: string,
   read: () => number | Promise<number>,
 ) =>
   new Gauge({
-    ...options(registry, name, help),
+    ...metricOptions(registry, name, help),
     async collect() {
       try {
         this.set(await read());
@@ -118,7 +124,7 @@ const addReading = (
   });
 
 function measureState(registry: Registry, container: Container): void {
-  addReading(registry, 'ready', '1 if /readyz is 200, else 0.', async () => {
+  addGauge(registry, 'ready', '1 if /readyz is 200, else 0.', async () => {
     const readiness = await container.getAsync(TOKENS.readiness);
     try {
       await readiness.check();
@@ -130,7 +136,7 @@ function measureState(registry: Registry, container: Container): void {
 
   let petCount = Number.NaN;
   let countedAt = -Infinity;
-  addReading(registry, 'pets', 'Animals in the store, counted once a minute.', async () => {
+  addGauge(registry, 'pets', 'Animals in the store, counted once a minute.', async () => {
     if (performance.now() - countedAt < 60_000) return petCount; // SQLite takes 15 ms for a million
     const { transfer } = await container.getAsync(TOKENS.store);
     const survey = transfer && (await withTimeLimit(1000, (call) => transfer.survey(call)));
@@ -140,7 +146,7 @@ function measureState(registry: Registry, container: Container): void {
   });
 
   const expiring = 'Managed API keys that expire within seven days.';
-  addReading(registry, 'keys_expiring', expiring, async () => {
+  addGauge(registry, 'keys_expiring', expiring, async () => {
     const managed = await container.getAsync(TOKENS.managedApiKeys);
     if (managed === undefined) return 0;
     const soon = container.get(TOKENS.clock).now().getTime() + WEEK;
@@ -153,21 +159,21 @@ function measureState(registry: Registry, container: Container): void {
 function measureRequests(registry: Registry, { decorate }: Wiring): void {
   decorate(TOKENS.admission, (admission) => {
     const inFlight = 'Requests that are worked on.';
-    addReading(registry, 'requests_in_flight', inFlight, () => admission.inFlight);
+    addGauge(registry, 'requests_in_flight', inFlight, () => admission.inFlight);
     const unread = 'Bytes of responses that clients have not taken.';
-    addReading(registry, 'response_bytes_unread', unread, () => admission.unsent);
+    addGauge(registry, 'response_bytes_unread', unread, () => admission.unsent);
     return admission;
   });
 
   const counter = (name: string, help: string, ...labelNames: string[]) =>
-    new Counter(options(registry, name, help, labelNames));
+    new Counter(metricOptions(registry, name, help, labelNames));
   const requests = counter(
     'requests_total',
     'Responses by operation and status.',
     'operation',
     'status',
   );
-  const seconds = durations(
+  const seconds = durationHistogram(
     registry,
     'request_duration',
     'From the headers of a request to its complete response.',
@@ -203,9 +209,11 @@ function measureRequests(registry: Registry, { decorate }: Wiring): void {
 }
 
 function measureStore(registry: Registry, { decorate }: Wiring): void {
-  const seconds = durations(registry, 'store_duration', 'Calls of the store.');
+  const seconds = durationHistogram(registry, 'store_duration', 'Calls of the store.');
   const failed = 'Calls of the store that failed.';
-  const failures = new Counter(options(registry, 'store_failures_total', failed, ['operation']));
+  const failures = new Counter(
+    metricOptions(registry, 'store_failures_total', failed, ['operation']),
+  );
   const timed = async <Result>(operation: string, call: () => Promise<Result>): Promise<Result> => {
     const began = performance.now();
     try {

@@ -26,11 +26,14 @@ function isIn(version: string, range: string): boolean {
   return !isBefore(version, first) && (isSameMajor || range.startsWith('>='));
 }
 
-const isBefore = (version: string, other: string): boolean => sortable(version) < sortable(other);
+function isBefore(version: string, other: string): boolean {
+  return sortable(version) < sortable(other);
+}
 
 /** A text that sorts as the version does. `localeCompare` would load the data of all languages: 6 ms of each start. */
-const sortable = (version: string): string =>
-  version.replaceAll(/\d+/g, (digits) => digits.padStart(5, '0'));
+function sortable(version: string): string {
+  return version.replaceAll(/\d+/g, (digits) => digits.padStart(5, '0'));
+}
 
 /** Hides what Node.js 22 prints at every start, that its SQLite is experimental, and no other warning. */
 export function hideSqliteWarning(process: NodeJS.Process): void {
@@ -45,11 +48,11 @@ export function hideSqliteWarning(process: NodeJS.Process): void {
  * A line on stderr that says why the service does not start, or a warning before there is a log. Under `LOG_FORMAT=json`
  * it is JSON, as the lines of the log are.
  */
-export const startLine = (
+export function startLine(
   environment: { readonly [name: string]: string | undefined },
   level: 40 | 60,
   msg: string,
-): string =>
-  environment['LOG_FORMAT'] === 'json'
-    ? `${JSON.stringify({ level, time: new Date(), msg })}\n`
-    : `${msg}\n`;
+): string {
+  if (environment['LOG_FORMAT'] !== 'json') return `${msg}\n`;
+  return `${JSON.stringify({ level, time: new Date(), msg })}\n`;
+}

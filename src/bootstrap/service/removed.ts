@@ -1,4 +1,4 @@
-/** Commands, options, settings and values that are gone, with what takes their place. */
+/** Commands, options, settings and values that were removed, with what takes their place. */
 export const REMOVED: ReadonlyMap<string, string> = new Map([
   ['WORKERS', 'run several services with REUSE_PORT=on'],
   ['changeStatus', 'use changePet'],

@@ -89,8 +89,9 @@ export function reusePort(text: string): 'on' | 'off' {
 }
 
 /** Several values, separated by commas or line breaks. */
-export const list = (text: string): readonly string[] =>
-  text.split(/[,\r\n]/).flatMap((part) => part.trim() || []);
+export function list(text: string): readonly string[] {
+  return text.split(/[,\r\n]/).flatMap((part) => part.trim() || []);
+}
 
 /** A list of valid values. An invalid one is named by its position, counted from 1. */
 export const listOf =
@@ -150,8 +151,9 @@ const originList = listOf('must be * or origins such as https://animals.example'
 });
 
 /** `*`, or origins exactly as browsers send them: another spelling would never match. */
-export const origins = (text: string): readonly string[] =>
-  text.trim() === '*' ? ['*'] : originList(text);
+export function origins(text: string): readonly string[] {
+  return text.trim() === '*' ? ['*'] : originList(text);
+}
 
 export function keyEnvironment(text: string): string {
   const fault = environmentFault(text);

@@ -279,5 +279,6 @@ function spellingsOf(name: string): readonly string[] {
 }
 
 /** Whether only this machine can reach the host. */
-export const isLoopback = (host: string): boolean =>
-  /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/i.test(host);
+export function isLoopback(host: string): boolean {
+  return /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/i.test(host);
+}

@@ -37,12 +37,14 @@ export interface AllOf<T> extends Dependency<readonly T[]> {
 }
 
 /** Makes a token. The same name gives the same token, even in two copies of this package. */
-export const token = <T>(name: string): Token<T> =>
-  Symbol.for(`animal-store.${name}`) as unknown as Token<T>;
+export function token<T>(name: string): Token<T> {
+  return Symbol.for(`animal-store.${name}`) as unknown as Token<T>;
+}
 
 /** As a dependency: everything that is bound to the token, in the order of binding. */
-export const allOf = <T>(serviceIdentifier: Token<T>): AllOf<T> =>
-  ({ serviceIdentifier, isMultiple: true }) as AllOf<T>;
+export function allOf<T>(serviceIdentifier: Token<T>): AllOf<T> {
+  return { serviceIdentifier, isMultiple: true } as AllOf<T>;
+}
 
 /** Everything that is bound, and can be replaced or decorated. */
 export const TOKENS = {
