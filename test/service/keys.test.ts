@@ -36,12 +36,12 @@ describe('API keys', () => {
   });
 
   for (const [what, line] of Object.entries({
-    'a key for a reader that has gone': 'keys issue --name lost | true',
-    'a key as JSON for a reader that has gone': 'keys issue --name lost --json | true',
+    'a key for a reader that has closed the pipe': 'keys issue --name lost | true',
+    'a key as JSON for a reader that has closed the pipe': 'keys issue --name lost --json | true',
     'a key for a full disk': 'keys issue --name lost > /dev/full',
     'a key for the null device': 'keys issue --name lost > /dev/null',
     'a key for a closed output': 'keys issue --name lost >&-',
-    'a first key for a reader that has gone': 'serve | true',
+    'a first key for a reader that has closed the pipe': 'serve | true',
     'a first key for the null device': 'serve > /dev/null',
   }))
     it(`are revoked when nobody can see them, and the command ends with 1: ${what}`, async () => {

@@ -15,7 +15,7 @@ const BUSY = 4000;
 /** Patient: the first create on a new database is slow on a busy machine. */
 const SETTINGS = { API_KEYS: KEY, REQUEST_DEADLINE: '20s' };
 
-const WHILE_AWAY = { ...SETTINGS, REQUEST_DEADLINE: '2s' };
+const WHILE_UNREACHABLE = { ...SETTINGS, REQUEST_DEADLINE: '2s' };
 
 /** One request on a connection of its own, and how long it took. */
 async function ask(url: string, method = 'GET', body?: string) {
@@ -28,10 +28,10 @@ const add = (url: string, name: string) =>
   ask(`${url}/pets`, 'POST', JSON.stringify({ name, categoryId: 1 }));
 
 /** What is promised while the database is unreachable. */
-async function expectAway(url: string): Promise<void> {
+async function expectUnreachable(url: string): Promise<void> {
   const [list, created, ready, alive] = await Promise.all([
     ask(`${url}/pets`),
-    add(url, 'while it is away'),
+    add(url, 'while it is unreachable'),
     ask(new URL('/readyz', url).href),
     ask(new URL('/livez', url).href),
   ]);
@@ -50,10 +50,10 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
 
   it('starts without it, says 503 and not ready, and serves when it is there', async () => {
     const server = await create();
-    const serving = new Serving({ ...WHILE_AWAY, STORE_URL: server.uri('animals') });
+    const serving = new Serving({ ...WHILE_UNREACHABLE, STORE_URL: server.uri('animals') });
     const url = await serving.ready();
 
-    await expectAway(url);
+    await expectUnreachable(url);
 
     const reasons = serving.io.err
       .split('\n')
@@ -74,7 +74,7 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
     await server.administer({ createUser: 'animals', pwd: 'p@ss/word', roles: ['root'] });
     const right = `${server.uri('animals', 'animals:p%40ss%2Fword@')}&authSource=admin`;
     const wrong = `${server.uri('animals', 'animals:hunter2@')}&authSource=admin`;
-    const refused = new Serving({ ...WHILE_AWAY, STORE_URL: wrong });
+    const refused = new Serving({ ...WHILE_UNREACHABLE, STORE_URL: wrong });
     const [url, address, listed, copied] = await Promise.all([
       new Serving({ ...SETTINGS, STORE_URL: right }).ready(),
       refused.ready(),
@@ -83,7 +83,7 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
     ]);
 
     expect((await add(url, 'Bella')).status).to.equal(201);
-    await expectAway(address);
+    await expectUnreachable(address);
 
     await refused.io.said(/the database is not prepared yet[^\n]*[Aa]uthentication failed/);
     expect(await refused.stop(), refused.io.err).to.equal(0);

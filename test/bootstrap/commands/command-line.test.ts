@@ -72,7 +72,7 @@ describe('The command line', () => {
     'keys list --json',
     'import examples/data/animals.csv',
   ]) {
-    it(`ends with 1 and one line when the result of ${line} cannot be written, with 0 when its reader has gone`, async () => {
+    it(`ends with 1 and one line when the result of ${line} cannot be written, with 0 when its reader has closed the pipe`, async () => {
       for (const [code, exit, said] of [
         ['ENOSPC', 1, 'Standard output cannot be written. write ENOSPC\n'],
         ['EPIPE', 0, ''],
@@ -93,7 +93,7 @@ describe('The command line', () => {
     'import a.csv --status sold': 'add a column status',
     'keys rotate 4fZk02Qa': 'use keys issue, then keys revoke ID --after 24h',
   }))
-    it(`refuses what is gone in one line that names what to use now: ${line}`, async () => {
+    it(`refuses what was removed in one line that names what to use now: ${line}`, async () => {
       const { code, out, err } = await runLine(line);
       expect({ code, out }).to.deep.equal({ code: 2, out: '' });
       expect(err)
@@ -288,11 +288,11 @@ describe('The command line', () => {
   });
 
   const refused = new Error('connect ECONNREFUSED', { cause: new Error('connect ECONNREFUSED') });
-  const away = new UnavailableError('listing API keys', { cause: refused });
+  const unreachable = new UnavailableError('listing API keys', { cause: refused });
   for (const [what, error, said] of [
     [
       'each cause once',
-      away,
+      unreachable,
       /^The store is not available \(listing API keys\)\. connect ECONNREFUSED\n$/,
     ],
     ['one line that a user can act on', new Error('locked\nsecond line'), /^locked second line\n$/],

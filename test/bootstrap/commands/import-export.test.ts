@@ -894,16 +894,16 @@ describe('import and export', () => {
       expect(why).to.include(`${path('none/a.csv')} cannot be written. ENOENT: `);
     });
 
-    it('writes to standard output in a format that is said, until its reader has gone', async () => {
+    it('writes to standard output in a format that is said, until its reader closes the pipe', async () => {
       await store.transfer.writePets(HARD);
       expect((await shell('export -')).err).to.match(/^- has no ending of a format/);
       expect((await shell('export - --format csv')).err).to.match(/^Exported animals: 17\n/);
 
       const io = new TestIo({ STORE_URL: 'shelf:' });
       io.fullDisk = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
-      const gone = await shell('export - --format csv', { list: fail }, io);
+      const closed = await shell('export - --format csv', { list: fail }, io);
 
-      expect(gone).to.deep.equal({ code: 0, out: '', err: '' });
+      expect(closed).to.deep.equal({ code: 0, out: '', err: '' });
     });
 
     it('writes through no link, and over no file, that waits under the name of a part', async () => {

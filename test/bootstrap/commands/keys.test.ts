@@ -90,7 +90,7 @@ describe('The commands for keys', () => {
   });
 
   it('name a key that nobody has seen and that could not be revoked', async () => {
-    const failing = changed(apiKeys, { revoke: () => Promise.reject(new Error('away')) });
+    const failing = changed(apiKeys, { revoke: () => Promise.reject(new Error('unreachable')) });
     shelf = new Shelf({ apiKeys: failing });
     const io = new TestIo({ STORE_URL: 'shelf:' });
     io.fullDisk = new Error('ENOSPC');

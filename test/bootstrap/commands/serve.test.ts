@@ -180,14 +180,14 @@ describe('serve', () => {
     expect(shelf.closed, 'times that the store was closed').to.equal(4);
   });
 
-  it('starts while its store is away: alive, not ready, no key issued, the cause logged once', async () => {
+  it('starts while its store is unreachable: alive, not ready, no key issued, the cause logged once', async () => {
     const cause = new Error('connect ECONNREFUSED', { cause: new Error('connect ECONNREFUSED') });
-    const away = () => Promise.reject(new UnavailableError('reaching the store', { cause }));
-    const pets = { add: away, addOnce: away, findById: away, list: away, revoke: away };
+    const fail = () => Promise.reject(new UnavailableError('reaching the store', { cause }));
+    const pets = { add: fail, addOnce: fail, findById: fail, list: fail, revoke: fail };
     const shelf = factory('shelf', async (_, options): Promise<Store> => {
       options?.onNotice?.('not prepared yet: connect ECONNREFUSED', 'warn');
       options?.onNotice?.('made an index', 'info');
-      return { pets, apiKeys: pets, location: 'away', check: away, close: async () => {} };
+      return { pets, apiKeys: pets, location: 'shelf 1', check: fail, close: async () => {} };
     });
     const serving = serve({}, shelf);
     const url = await serving.ready();

@@ -354,7 +354,7 @@ describe('The log', () => {
   });
 
   const readersAtFault: Record<string, () => Promise<'pipe' | number>> = {
-    'that has gone': async () => 'pipe',
+    'that has closed the pipe': async () => 'pipe',
     'that does not read': async () => (await pipe()).fd,
     'whose disk is full': async () => openSync('/dev/full', 'w'),
   };

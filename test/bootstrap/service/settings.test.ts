@@ -379,7 +379,7 @@ describe('The settings', () => {
     ]);
   });
 
-  it('that are gone stop only what would have used them, and name what takes their place', () => {
+  it('that were removed stop only what would have used them, and name what takes their place', () => {
     const fault = 'WORKERS was removed: run several services with REUSE_PORT=on';
     expect(faultsOf({ WORKERS: '4' })).to.deep.equal([fault]);
     expect(faultsOf({ WORKERS: '4' }, ['STORE_URL', 'ADAPTERS'])).to.deep.equal([]);
