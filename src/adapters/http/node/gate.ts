@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HttpError } from '../error-responses.js';
 import type { AdmissionControl } from './admission-control.js';
 import type { FairScheduler } from './fair-scheduler.js';
-import { expectations, lateRequest, malformedRequest } from './refusals.js';
+import { expectations, lateRequest, malformed } from './refusals.js';
 import type { ServerLimits } from './server-limits.js';
 
 const NOTHING = Buffer.alloc(0);
@@ -42,12 +42,13 @@ export interface Gates {
 }
 
 /**
- * - `idle`: nothing of a request has come, on a new connection or since the last response
+ * - `new`: nothing of a request has been parsed on the connection
+ * - `idle`: nothing of a request has come since the last response
  * - `reading`: the beginning of a request's headers has come
  * - `answering`: the listener has the request; it may still read the body
  * - `closing`: no more input is parsed; a response may still go out
  */
-type State = 'idle' | 'reading' | 'answering' | 'closing';
+type State = 'new' | 'idle' | 'reading' | 'answering' | 'closing';
 
 /**
  * The connection of a client, as `node:http` sees it: a stream over the socket that lets one request through at a time.
@@ -62,10 +63,9 @@ export class Gate extends Duplex {
   response: ServerResponse | undefined;
   readonly #socket: Socket;
   readonly #gates: Gates;
-  #state: State = 'idle';
+  #state: State = 'new';
   /** When the state began; for `answering`, when the request began to come; for `closing`, when all was sent. */
   #since = performance.now();
-  #isNew = true;
   #input: Buffer = NOTHING;
   #isFeeding = false;
   /** Of a body of known length, what was not parsed yet, in bytes. */
@@ -119,7 +119,6 @@ export class Gate extends Duplex {
     this.response = response;
     this.keyId = '';
     this.#state = 'answering';
-    this.#isNew = false;
     this.#gates.waiting.delete(this);
     this.#bodyLeft = Number(request.headers['content-length'] ?? 0);
     this.#isRead = false;
@@ -180,14 +179,16 @@ export class Gate extends Duplex {
     if (!this.writableEnded) this.end(last);
   }
 
-  /** Called regularly. Ends what was idle, unread or unfinished for too long. */
+  /** Ends what was idle, unread or unfinished for too long. Called regularly. */
   check(now: number): void {
     const { limits, stoppedAt } = this.#gates;
     this.#countUnsent(); // of a response that is written in parts
-    const isUnread = this.#unsent > 0 && now - this.#unsentSince > limits.writeTimeout;
-    if (isUnread) this.destroy();
+    if (this.#unsent > 0 && now - this.#unsentSince > limits.writeTimeout) {
+      this.destroy();
+      return;
+    }
     const waited = now - this.#since;
-    const awaitsRequest = this.#state === 'idle' || this.#state === 'reading';
+    const awaitsRequest = this.response === undefined && this.#state !== 'closing';
     if (awaitsRequest && Math.min(waited, now - stoppedAt) > limits.stopGrace) this.close();
     else if (waited > this.#timeLimit()) this.#expire();
   }
@@ -225,25 +226,24 @@ export class Gate extends Duplex {
     this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
     // Buffers up to 16 KiB, so that a FIN is noticed while a request is in progress.
     if (this.#input.length > MOST_WAITING) this.#socket.pause();
-    if (this.#isNew) void this.#inTurn(this.feed);
+    if (this.#state === 'new') void this.#inTurn(this.feed);
     else this.feed();
   }
 
   /**
-   * Runs a task when a client that has reset its connection is known to have: a reset is read after the request. Those
-   * of new connections take turns: thousands at once would stall the event loop ("2,500 idle connections after GET
-   * /livez").
+   * Runs a task in the next turn, since the reset of a connection is read after its request. New connections also take
+   * turns: thousands at once would stall the event loop ("2,500 idle connections after GET /livez").
    */
   async #inTurn(task: () => void): Promise<void> {
     await nextTurn();
-    if (this.#isNew) await this.#gates.turns.takeTurn(this.remoteAddress ?? '');
+    if (this.#state === 'new') await this.#gates.turns.takeTurn(this.remoteAddress ?? '');
     task();
   }
 
   readonly #endInput = (): void => {
     if (this.#state === 'closing') return; // a malformed body may still be answered
     if (this.response === undefined) this.close();
-    else if (!this.#isHere()) this.fail(malformedRequest());
+    else if (!this.#isHere()) this.fail(malformed());
     // As in Node.js, a client that ends its side waits for no further response.
     else if (this.response.writableEnded) this.#stop();
     else this.destroy();
@@ -251,13 +251,14 @@ export class Gate extends Duplex {
 
   /** How long the state may go on, in milliseconds. */
   #timeLimit(): number {
-    const { limits } = this.#gates;
     const { response } = this;
+    const { limits } = this.#gates;
     switch (this.#state) {
-      case 'idle':
-        return this.#isNew ? limits.headersTimeout : limits.keepAliveTimeout;
+      case 'new':
       case 'reading':
         return limits.headersTimeout;
+      case 'idle':
+        return limits.keepAliveTimeout;
       case 'answering': {
         // Nobody waits for the rest of a body whose response was ended.
         const awaitsBody = !response?.req.complete && !response?.writableEnded;
@@ -269,10 +270,17 @@ export class Gate extends Duplex {
   }
 
   #expire(): void {
-    if (this.#state === 'closing') this.destroy();
-    // Without a response: one that nobody asked for could be taken for that of the next request.
-    else if (this.#state === 'idle') this.close();
-    else this.fail(lateRequest());
+    switch (this.#state) {
+      case 'new':
+      case 'idle':
+        // Without a response: one that nobody asked for could be taken for that of the next request.
+        return this.close();
+      case 'reading':
+      case 'answering':
+        return this.fail(lateRequest());
+      case 'closing':
+        this.destroy();
+    }
   }
 
   /** The length of the input that may be parsed now: at most to the end of the current request. */
@@ -283,7 +291,7 @@ export class Gate extends Duplex {
     // After the last chunk a body in chunks ends with an empty line, as headers do.
     if (this.response) return this.response.req.complete ? 0 : lengthToEmptyLine(this.#input);
     // An empty line begins no request (RFC 9112, 2.2).
-    if (this.#state === 'idle' && this.#input.some((byte) => byte > CR)) {
+    if (this.#state !== 'reading' && this.#input.some((byte) => byte > CR)) {
       this.#state = 'reading';
       this.#since = performance.now();
     }

@@ -33,9 +33,14 @@ export function writeResponse(
 export const contentOf = (body: string): string | Buffer =>
   body.length > 64 * 1024 ? Buffer.from(body) : body;
 
-/** What frameworks add: the target before they removed a prefix, the bytes of the body, and the parsed body. */
-type HostMessage = IncomingMessage &
-  Readonly<Partial<Record<'originalUrl' | 'rawBody' | 'body', unknown>>>;
+/** What body parsers add to a message: the bytes of the body, and what they made of it. */
+interface ParsedMessage {
+  readonly rawBody?: unknown;
+  readonly body?: unknown;
+}
+
+/** A message in a framework, which may add the target as it was before it removed a prefix. */
+type HostMessage = IncomingMessage & ParsedMessage & { readonly originalUrl?: unknown };
 
 /**
  * A request of `node:http` as the interface needs it, for transports whose framework exposes request and response of
@@ -51,8 +56,10 @@ export class NodeRequest implements HttpRequest {
 
   constructor(request: IncomingMessage, response: ServerResponse) {
     const { method = '', url = '' } = request;
+    const target = splitRequestTarget(url, method);
     this.method = method;
-    ({ path: this.path, query: this.query } = splitRequestTarget(url, method));
+    this.path = target.path;
+    this.query = target.query;
     this.#request = request;
     this.#response = response;
   }
@@ -87,7 +94,8 @@ export class NodeRequest implements HttpRequest {
 
   async readBody(limit: number): Promise<Uint8Array> {
     const read = this.#bytesRead();
-    if ((read ? read.length : announcedLength(this)) > limit) throw payloadTooLarge(limit);
+    const length = read ? read.length : announcedLength(this);
+    if (length > limit) throw payloadTooLarge(limit);
     if (read) return read;
     // Node.js discards the rest only of a body that nobody has begun to read; else it would hold the connection.
     this.#response.once('finish', () => this.#request.resume());
@@ -146,13 +154,7 @@ export class NodeRequest implements HttpRequest {
 }
 
 /** The body that a parser has kept on a message: bytes, or text, which has lost what was not UTF-8. */
-export function bytesIn({
-  rawBody,
-  body,
-}: {
-  rawBody?: unknown;
-  body?: unknown;
-}): Uint8Array | undefined {
+export function bytesIn({ rawBody, body }: ParsedMessage): Uint8Array | undefined {
   if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
   return [rawBody, body].find(types.isUint8Array);
 }

@@ -184,21 +184,26 @@ export class NodeServer {
     return http;
   }
 
-  /**
-   * At the limit, closes the connection that has waited longest for its client, or one that pipelines: its client has
-   * to expect that (RFC 9112, 9.3.2). Drops the new one if there is neither.
-   */
+  /** At the limit, closes another connection for a new one, or drops the new one if none may be closed. */
   #accept(socket: Socket): void {
+    const { limits, open, admission, turns } = this.#gates;
     this.#accepted += 1;
-    const { limits, open, waiting, admission } = this.#gates;
     admission?.accepted();
-    this.#gates.turns.accepted();
-    if (open.size >= limits.maxConnections) {
-      const [longest = [...open].find((gate) => gate.pipelines)] = waiting;
-      if (longest === undefined) return void socket.destroy();
-      longest.destroy();
-    }
-    void new Gate(socket, this.#gates, this.#http);
+    turns.accepted();
+    const isFull = open.size >= limits.maxConnections;
+    const dispensable = isFull ? this.#findDispensable() : undefined;
+    dispensable?.destroy();
+    if (isFull && dispensable === undefined) socket.destroy();
+    else void new Gate(socket, this.#gates, this.#http);
+  }
+
+  /**
+   * The connection that has waited longest for its client, else one that pipelines: its client has to expect that
+   * (RFC 9112, 9.3.2).
+   */
+  #findDispensable(): Gate | undefined {
+    const [longestWaiting] = this.#gates.waiting;
+    return longestWaiting ?? [...this.#gates.open].find((gate) => gate.pipelines);
   }
 
   #begin(request: IncomingMessage, response: ServerResponse): void {

@@ -1,5 +1,4 @@
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
-import { ERRORS } from '../error-codes.js';
 import { HttpError } from '../error-responses.js';
 import { splitRequestTarget, type HttpRequest, type HttpResponse } from '../http-message.js';
 import { requestId } from '../request-headers.js';
@@ -37,11 +36,10 @@ export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer 
 
 /** What Node's parser found wrong, as an error of the interface. */
 export function parserFault({ code }: ParserError): HttpError {
-  if (code === 'HPE_HEADER_OVERFLOW')
-    return new HttpError('headers_too_large', ERRORS.headers_too_large.message);
+  if (code === 'HPE_HEADER_OVERFLOW') return new HttpError('headers_too_large');
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
     return new HttpError('payload_too_large', 'The chunk extensions of the body are too large.');
-  return malformedRequest();
+  return malformed();
 }
 
 /** The values of a header, named in lower case, in their order. `headers` of Node.js drops some of several. */
@@ -49,8 +47,8 @@ export function rawHeaderValues({ rawHeaders }: IncomingMessage, name: string): 
   const values: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const sent = rawHeaders[index] ?? '';
-    if (sent.length === name.length && sent.toLowerCase() === name)
-      values.push(rawHeaders[index + 1] ?? '');
+    const isNamed = sent.length === name.length && sent.toLowerCase() === name;
+    if (isNamed) values.push(rawHeaders[index + 1] ?? '');
   }
   return values;
 }
@@ -73,25 +71,22 @@ export function requestFault(request: IncomingMessage): HttpError | undefined {
   if (encoding !== undefined && httpVersion === '1.0')
     return malformed('HTTP/1.0 has no Transfer-Encoding.');
   if (expectations(request).some((expectation) => expectation !== '100-continue'))
-    return new HttpError('expectation_failed', ERRORS.expectation_failed.message);
+    return new HttpError('expectation_failed');
   return undefined;
 }
 
-/** What a request expects, in lower case: nothing in HTTP/1.0, and nothing by empty members of the list. */
-export const expectations = ({ headers, httpVersion }: IncomingMessage): string[] =>
-  httpVersion === '1.0' || headers.expect === undefined
-    ? []
-    : headers.expect
-        .toLowerCase()
-        .split(/[\s,]+/)
-        .filter(Boolean);
+/** The members of the Expect header, in lower case. HTTP/1.0 does not know it. */
+export function expectations({ headers, httpVersion }: IncomingMessage): readonly string[] {
+  const { expect = '' } = headers;
+  if (httpVersion === '1.0') return [];
+  return expect.toLowerCase().match(/[^\s,]+/g) ?? [];
+}
 
-export const malformedRequest = (): HttpError => malformed(ERRORS.malformed_request.message);
+/** @param message default: the usual one of the code */
+export const malformed = (message?: string): HttpError =>
+  new HttpError('malformed_request', message);
 
-const malformed = (message: string): HttpError => new HttpError('malformed_request', message);
-
-export const lateRequest = (): HttpError =>
-  new HttpError('request_timeout', ERRORS.request_timeout.message);
+export const lateRequest = (): HttpError => new HttpError('request_timeout');
 
 /** @param allow the methods of the whole server: CONNECT has no path that could have its own */
 export const connectRefused = (allow: string): HttpError =>
@@ -99,9 +94,13 @@ export const connectRefused = (allow: string): HttpError =>
 
 /** The last response of a connection, as it goes over the wire. */
 export function lastResponse({ status, headers, body }: HttpResponse, method: string): string {
-  const length = { 'Content-Length': Buffer.byteLength(body), Connection: 'close' };
-  const lines = Object.entries({ ...headers, Date: new Date().toUTCString(), ...length })
-    .map(([name, value]) => `${name}: ${value}\r\n`)
-    .join('');
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}\r\n${method === 'HEAD' ? '' : body}`;
+  const all = {
+    ...headers,
+    Date: new Date().toUTCString(),
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, ...lines].join('\r\n');
+  return `${head}\r\n\r\n${method === 'HEAD' ? '' : body}`;
 }

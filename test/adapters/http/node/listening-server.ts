@@ -102,5 +102,12 @@ export async function withClock(test: (forward: (milliseconds: number) => void) 
   const now = performance.now.bind(performance);
   let later = 0;
   const clock = mock.method(performance, 'now', () => now() + later);
-  await test((milliseconds) => void (later += milliseconds)).finally(() => clock.mock.restore());
+  const forward = (milliseconds: number): void => {
+    later += milliseconds;
+  };
+  try {
+    await test(forward);
+  } finally {
+    clock.mock.restore();
+  }
 }

@@ -75,11 +75,11 @@ describe('Pipelined requests', () => {
     );
     const sequences = fc.array(fc.constantFrom(...messages), { minLength: 1, maxLength: 6 });
     const cuts = fc.array(fc.integer({ min: 0, max: 600 }), { maxLength: 8 });
-    const property = fc.asyncProperty(sequences, cuts, async (sequence, cuts) => {
+    const property = fc.asyncProperty(sequences, cuts, async (sequence, places) => {
       const bytes = sequence.map((message) => message.bytes).join('');
       const connection = await RawConnection.open(port);
       let sent = 0;
-      for (const cut of [...cuts.toSorted((one, other) => one - other), bytes.length]) {
+      for (const cut of [...places.toSorted((one, other) => one - other), bytes.length]) {
         connection.send(bytes.slice(sent, cut));
         sent = Math.max(sent, cut);
         await new Promise(setImmediate);

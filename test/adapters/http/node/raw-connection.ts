@@ -25,7 +25,9 @@ export class RawConnection {
     this.socket = socket;
     this.closed = new Promise((resolve) => {
       let code: string | undefined;
-      socket.on('error', (error: NodeJS.ErrnoException) => (code = error.code));
+      socket.on('error', (error: NodeJS.ErrnoException) => {
+        ({ code } = error);
+      });
       socket.on('close', () => {
         RawConnection.#open.delete(this);
         this.#change(true);

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
 import { totalmem } from 'node:os';
 import { mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -20,6 +21,8 @@ import { RawConnection, exchange, expectError, stalled } from './raw-connection.
 
 /** As published, but checked often. */
 const usual = { limits: { connectionsCheckingInterval: 10 } };
+/** More than the operating system takes from a server whose client does not read. */
+const largeHeaders = () => ({ 'X-Large': 'x'.repeat(50_000_000) });
 const someChecks = () => delay(50);
 
 describe('The limits of the listening server', () => {
@@ -123,12 +126,14 @@ describe('The limits of the listening server', () => {
     withClock(async (forward) => {
       const large = Buffer.alloc(20_000_000);
       const { port } = await listening((_request, response) => response.end(large), usual);
-      const slow = await stalled(port, `${head('POST /', 'Content-Length: 9')}four`);
+      const reader = await stalled(port, `${head('POST /', 'Content-Length: 9')}four`);
       await serverHasRead(port);
+
       forward(16_000);
       await someChecks();
-      slow.socket.resume();
-      expect((await slow.allResponses()).map(({ body }) => body.length)).to.deep.equal([
+      reader.socket.resume();
+
+      expect((await reader.allResponses()).map(({ body }) => body.length)).to.deep.equal([
         large.length,
       ]);
     }));
@@ -173,6 +178,27 @@ describe('The limits of the listening server', () => {
       // With Node.js 22 the client sees an end instead of the reset.
       if (Number(process.versions.node.split('.')[0]) >= 24)
         expect(reason, 'what the operating system holds is dropped').to.equal('ECONNRESET');
+    });
+  }
+
+  const refused: Readonly<Record<string, readonly [RequestListener, string]>> = {
+    'to a malformed request': [echoTarget, 'GET / HTTP/1.1\r\n\r\n'],
+    'for a listener that throws': [
+      () => {
+        throw new Error('planned');
+      },
+      head('GET /'),
+    ],
+  };
+  for (const [what, [listener, sent]] of Object.entries(refused)) {
+    it(`cut off a client that does not read the response of the server ${what}`, async () => {
+      const limits = { lingerTime: 100, writeTimeout: 100, connectionsCheckingInterval: 10 };
+      const { port, server } = await listening(listener, { limits, headers: largeHeaders });
+      await stalled(port, sent);
+
+      const closed = server.close(30_000);
+
+      expect(await inTime(closed), 'whether every connection was closed').to.equal(true);
     });
   }
 

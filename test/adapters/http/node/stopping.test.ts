@@ -14,9 +14,15 @@ import { RawConnection, stalled } from './raw-connection.js';
 
 /** Resolves when the port refuses connections. */
 async function untilRefused(port: number): Promise<void> {
-  const open = (): Promise<RawConnection | undefined> =>
-    RawConnection.open(port).catch(() => undefined);
-  for (let opened; (opened = await open()); await delay(10)) opened.socket.destroy();
+  for (;;) {
+    try {
+      const { socket } = await RawConnection.open(port);
+      socket.destroy();
+    } catch {
+      return;
+    }
+    await delay(10);
+  }
 }
 
 describe('A listening server that drains', () => {
@@ -100,11 +106,9 @@ describe('A listening server that is closed', () => {
     withClock(async (forward) => {
       const limits = { stopGrace: 60_000, keepAliveTimeout: 3_600_000, headersTimeout: 3_600_000 };
       const { server, port } = await listening(echoTarget, { limits });
-      const [used, unused, idle] = [
-        await RawConnection.open(port, head('GET /')),
-        await RawConnection.open(port),
-        await RawConnection.open(port),
-      ];
+      const used = await RawConnection.open(port, head('GET /'));
+      const unused = await RawConnection.open(port);
+      const idle = await RawConnection.open(port);
       await used.responses(1);
       forward(600_000);
       const closed = server.close(300_000);

@@ -114,7 +114,9 @@ describe('A body', () => {
       const { req: request } = await held.nth(0);
       expect(await steady(port, () => request.socket.bytesRead)).to.be.within(1, 512 * 1024);
       let length = 0;
-      request.on('data', (chunk: Buffer) => (length += chunk.length));
+      request.on('data', (chunk: Buffer) => {
+        length += chunk.length;
+      });
       await inTime(once(request, 'end'));
       expect(length).to.equal(body.length);
       connection.socket.destroy();
@@ -229,8 +231,8 @@ describe('Expect: 100-continue', () => {
 
   it('gets no 100 with HTTP/1.0, which does not know it', async () => {
     const { port } = await listening(echoBody);
-    const sent = 'POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n';
-    const connection = await RawConnection.open(port, sent);
+    const old = 'POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n';
+    const connection = await RawConnection.open(port, old);
     await serverHasRead(port);
     connection.send('four');
     await connection.closed;
