@@ -6,17 +6,23 @@ import type { CompleteStore } from '../../../src/application/ports/store.js';
 import { until } from '../../until.js';
 import { ReplicaSet } from './mongod.js';
 import { describeOnOwnServers, newDatabaseName } from './mongo-server.js';
-import { claimOn, rejection, rex, unavailable, untilReady } from './mongo-store-tests.js';
+import {
+  claimOn,
+  openNoting,
+  rejection,
+  rex,
+  unavailable,
+  untilReady,
+} from './mongo-store-tests.js';
 
 /** What a store says of a database that it cannot use, once it has said something, and why a call is refused then. */
-async function whyAway(uri: string) {
-  const reasons: string[] = [];
-  const store = await openMongoStore(uri, { onNotice: (line) => reasons.push(line) });
+async function reasonsOf(uri: string) {
+  const { store, notices } = await openNoting(uri);
   // Five seconds, and what a busy machine may take.
-  await until('it says why', async () => reasons.length > 0, 9000);
+  await until('it says why', async () => notices.length > 0, 9000);
   const cause = await unavailable(store.check());
   await store.close();
-  return { reasons, cause };
+  return { notices, cause };
 }
 
 /** A rollback takes long. */
@@ -51,117 +57,122 @@ describeOnOwnServers('A MongoDB store in a replica set of three', (_create, bina
     }
   };
 
-  it('is not said to be away because one member is', async () => {
+  it('is not said to be unreachable because one member is', async () => {
     await set.untilWhole();
     const uri = set.uri(newDatabaseName()).replace('://', '://127.0.0.1:1,');
-    const notices: string[] = [];
-    const store = await openMongoStore(uri, {
-      timeout: 30_000,
-      onNotice: (line) => notices.push(line),
-    });
+    const { store, notices } = await openNoting(uri, { timeout: 30_000 });
+
     await store.pets.add(rex);
     await store.close();
-    expect(notices.filter((line) => / is (?:un)?reachable/.test(line))).to.deep.equal([]);
+
+    const said = notices.filter((line) => / is (?:un)?reachable/.test(line));
+    expect(said).to.deep.equal([]);
   }).timeout(120_000);
 
   it(
-    'says that it is unavailable while a majority is away, and serves again when it is back',
+    'says that it is unavailable while a majority is, and serves again afterwards',
     onStore(async ({ pets, uri }) => {
       const pet = await pets.add(rex);
       const impatient = await openMongoStore(uri, { timeout: 500 });
       await untilReady(impatient);
       const secondaries = await set.secondaries();
       for (const secondary of secondaries) secondary.freeze();
+
       await unavailable(impatient.pets.add({ ...rex, name: 'undecided' }));
       for (const secondary of secondaries) secondary.thaw();
       await impatient.close();
       const added = await pets.add({ ...rex, name: 'back' });
+
       const listed = await pets.list({ limit: 100 });
       expect(listed).to.deep.include.members([pet, added]);
       // The outcome of the other one is unknown: it may be stored, once.
-      expect(listed.filter(({ name }) => name === 'undecided').length).to.be.at.most(1);
+      const undecided = listed.filter(({ name }) => name === 'undecided');
+      expect(undecided.length, 'undecided animals').to.be.at.most(1);
     }),
   ).timeout(120_000);
 
-  it('is away to a store whose URL leads to a secondary alone: no call succeeds, and the reason is said', async () => {
+  it('is unreachable by a URL that leads to a secondary alone: no call succeeds, and the reason is said', async () => {
     const [secondary] = await set.secondaries();
     const uri = secondary?.uri(newDatabaseName()) ?? '';
-    const store = await openMongoStore(uri, { timeout: 300 });
+    await using store = await openMongoStore(uri, { timeout: 300 });
     await rejection(store.pets.add(rex));
     await delay(1000);
-    const { pets } = store;
-    for (const call of [() => store.check(), () => pets.list({ limit: 5 }), () => pets.add(rex)]) {
-      expect(await unavailable(call())).to.include('takes no writes: name the replica set');
+
+    const reasons = [
+      await unavailable(store.check()),
+      await unavailable(store.pets.list({ limit: 5 })),
+      await unavailable(store.pets.add(rex)),
+    ];
+
+    for (const reason of reasons) {
+      expect(reason).to.include('takes no writes: name the replica set');
     }
-    await store.close();
   }).timeout(60_000);
 
-  for (const [where, uriOf] of [
-    ['its hosts', (uri: string) => uri.replace(/replicaSet=.*/, 'replicaSet=others')],
-    [
-      'one host',
-      (uri: string) => uri.replace(/,.*/, '/db?directConnection=true&replicaSet=others'),
-    ],
+  for (const [where, pattern, options] of [
+    ['its hosts', /replicaSet=.*/, 'replicaSet=others'],
+    ['one host', /,.*/, '/db?directConnection=true&replicaSet=others'],
   ] as const) {
     it(`says within five seconds which replica set is there when the URL names another, with ${where}`, async () => {
       await set.untilWhole();
-      const { reasons, cause } = await whyAway(uriOf(set.uri('db')));
-      expect(reasons).to.have.length(1);
-      for (const reason of [...reasons, cause])
+      const uri = set.uri('db').replace(pattern, options);
+
+      const { notices, cause } = await reasonsOf(uri);
+
+      expect(notices).to.have.length(1);
+      for (const reason of [...notices, cause])
         expect(reason).to.match(
           /the URL names the replica set others; that of 127\.0\.0\.1:\d+ is animals$/,
         );
     }).timeout(60_000);
   }
 
-  (LONG ? it : it.skip)(
-    'never shows what no majority has, and adds once what is retried after it was rolled back',
-    onStore(async ({ pets, client }) => {
-      const pet = await pets.add(rex);
-      const primary = await set.primary();
-      const [first, second] = await set.secondaries();
-      const rollbacks = async () =>
-        Number((await primary.administer({ replSetGetRBID: 1 }))['rbid']);
-      const before = await rollbacks();
-      await Promise.all([first?.kill(), second?.kill()]);
-      // The primary takes both alone, before it finds out that it is.
-      const claim = claimOn('rolled back');
-      const adding = [
-        pets.add({ ...rex, name: 'plain' }),
-        pets.addOnce({ ...rex, name: 'claimed' }, claim, Date.now()),
-      ] as const;
-      const alone = (name: string) =>
-        client
-          .db()
-          .collection(name, { readConcern: { level: 'local' }, readPreference: 'nearest' });
-      await until('the primary has taken both', async () => {
-        const counts = await Promise.all([
-          alone('pets').countDocuments(),
-          alone('claims').countDocuments(),
-        ]);
-        return counts[0] === 2 && counts[1] === 1;
-      });
-      const signal = AbortSignal.timeout(1000);
-      const seen = await pets.list({ limit: 5 }, { signal }).catch(() => [pet]);
-      expect(seen).to.deep.equal([pet]);
-      await primary.kill();
-      await Promise.all([first?.listen(), second?.listen()]);
-      const outcomes = await Promise.allSettled(adding);
-      await set.primary();
-      await primary.listen();
-      await set.untilWhole();
-      expect(await rollbacks(), 'rollbacks of the old primary').to.be.above(before);
+  if (LONG)
+    it(
+      'never shows what no majority has, and adds once what is retried after it was rolled back',
+      onStore(rollBack),
+    ).timeout(120_000);
 
-      const retried = await pets.addOnce({ ...rex, name: 'claimed' }, claim, Date.now());
-      const listed = await pets.list({ limit: 10 });
-      expect(listed.filter(({ name }) => name === 'claimed')).to.deep.equal([retried.pet]);
-      const [plain, claimed] = outcomes;
-      if (plain?.status === 'fulfilled') expect(listed).to.deep.include(plain.value);
-      if (claimed?.status === 'fulfilled') expect(claimed.value.pet).to.deep.equal(retried.pet);
-      expect(new Set(listed.map(({ id }) => id)).size).to.equal(listed.length);
-      expect(listed.length).to.be.below(4);
-    }),
-  ).timeout(120_000);
+  async function rollBack({ pets, client }: Given): Promise<void> {
+    const pet = await pets.add(rex);
+    const claim = claimOn('rolled back');
+    const addClaimed = () => pets.addOnce({ ...rex, name: 'claimed' }, claim, Date.now());
+    const primary = await set.primary();
+    const secondaries = await set.secondaries();
+    const rollbacks = async () => Number((await primary.administer({ replSetGetRBID: 1 }))['rbid']);
+    const before = await rollbacks();
+
+    await Promise.all(secondaries.map((secondary) => secondary.kill()));
+    // The primary takes both alone, before it finds out that it is.
+    const adding = Promise.allSettled([pets.add({ ...rex, name: 'plain' }), addClaimed()]);
+    const alone = { readConcern: { level: 'local' }, readPreference: 'nearest' } as const;
+    const counted = (name: string) => client.db().collection(name, alone).countDocuments();
+    await until(
+      'the primary has taken both',
+      async () => (await counted('pets')) === 2 && (await counted('claims')) === 1,
+    );
+    const signal = AbortSignal.timeout(1000);
+    const seen = await pets.list({ limit: 5 }, { signal }).catch(() => [pet]);
+    await primary.kill();
+    await Promise.all(secondaries.map((secondary) => secondary.listen()));
+    const [plain, claimed] = await adding;
+    await set.primary();
+    await primary.listen();
+    await set.untilWhole();
+    const after = await rollbacks();
+    const retried = await addClaimed();
+
+    expect(seen, 'before the rollback').to.deep.equal([pet]);
+    expect(after, 'rollbacks of the old primary').to.be.above(before);
+    const listed = await pets.list({ limit: 10 });
+    const added = listed.filter(({ name }) => name === 'claimed');
+    expect(added).to.deep.equal([retried.pet]);
+    if (plain.status === 'fulfilled') expect(listed).to.deep.include(plain.value);
+    if (claimed.status === 'fulfilled') expect(claimed.value.pet).to.deep.equal(retried.pet);
+    const ids = new Set(listed.map(({ id }) => id));
+    expect(ids, 'different ids').to.have.property('size', listed.length);
+    expect(listed.length).to.be.below(4);
+  }
 });
 
 describeOnOwnServers(
@@ -170,17 +181,20 @@ describeOnOwnServers(
     it('says within five seconds that the replica set was never initiated, whatever the URL names', async () => {
       const server = await create({ replicaSet: true });
       await server.listen();
-      const uri = `mongodb://${server.host}/db`;
+
       for (const options of ['', '?directConnection=true', '?replicaSet=animals']) {
-        const { reasons, cause } = await whyAway(uri + options);
-        for (const reason of [...reasons, cause])
+        const { notices, cause } = await reasonsOf(`mongodb://${server.host}/db${options}`);
+
+        for (const reason of [...notices, cause])
           expect(reason, options).to.match(/the replica set of 127\.0\.0\.1:\d+ is not initiated/);
       }
     }).timeout(90_000);
 
     it('says within five seconds that the server belongs to none', async () => {
       const server = await (await create({ replicaSet: false })).start();
-      const { cause } = await whyAway(`mongodb://${server.host}/db?replicaSet=animals`);
+
+      const { cause } = await reasonsOf(`mongodb://${server.host}/db?replicaSet=animals`);
+
       expect(cause).to.match(
         /the URL names the replica set animals; that of 127\.0\.0\.1:\d+ is none$/,
       );

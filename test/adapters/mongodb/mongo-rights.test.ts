@@ -1,12 +1,11 @@
 import { expect } from 'chai';
 import { MongoClient, MongoServerError, type Document } from 'mongodb';
-import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
 import type { CompleteStore, OpenMode } from '../../../src/application/ports/store.js';
 import { codeAt, read } from '../../docs/code-blocks.js';
 import { inShell } from '../../docs/in-shell.js';
 import type { Mongod } from './mongod.js';
 import { describeOnOwnServers } from './mongo-server.js';
-import { apiKey, claimOn, rex } from './mongo-store-tests.js';
+import { addOnce, apiKey, claimOn, openNoting, rex } from './mongo-store-tests.js';
 
 interface Role {
   readonly role: string;
@@ -42,10 +41,11 @@ async function useStore(store: CompleteStore): Promise<void> {
   const now = Date.now();
   await store.check();
   const pet = await pets.add(rex);
-  for (const claim of [claimOn('t'), claimOn('t')]) await pets.addOnce(rex, claim, Date.now());
-  const lapsing = claimOn('lapsing', { keepUntil: now + 1 });
-  await pets.addOnce(rex, lapsing, now);
-  await pets.addOnce(rex, lapsing, lapsing.keepUntil);
+  await addOnce(store);
+  await addOnce(store);
+  const expiring = claimOn('expiring', { keepUntil: now + 1 });
+  await pets.addOnce(rex, expiring, now);
+  await pets.addOnce(rex, expiring, expiring.keepUntil);
   await pets.findById(pet.id);
   await apiKeys.add(apiKey);
   await apiKeys.findById('k');
@@ -95,12 +95,8 @@ describeOnOwnServers('The rights that the page about MongoDB gives the service',
     use: (store: CompleteStore) => Promise<void>,
     mode?: OpenMode,
   ): Promise<readonly string[]> {
-    const notices: string[] = [];
     const uri = server.uri(DATABASE, `${USER.user}:${USER.pwd}@`);
-    const store = await openMongoStore(uri, {
-      mode,
-      onNotice: (line) => void notices.push(line),
-    });
+    const { store, notices } = await openNoting(uri, { mode });
     try {
       await use(store);
     } finally {
@@ -111,23 +107,31 @@ describeOnOwnServers('The rights that the page about MongoDB gives the service',
 
   it('are enough for the first start and everything after it', async () => {
     const notices = await using(useStore);
+
     expect(notices).to.include('made the index status_1__id_1 on pets');
-    expect(notices.filter((line) => line.includes('not prepared'))).to.deep.equal([]);
+    const faults = notices.filter((line) => line.includes('not prepared'));
+    expect(faults).to.deep.equal([]);
   });
 
   it(`are enough without ${FIRST_START.join(' and ')} afterwards`, async () => {
     expect(FIRST_START).to.have.length(1);
     await root.db(DATABASE).collection('apiKeys').deleteMany({});
     await grant(ACTIONS.filter((action) => !FIRST_START.includes(action)));
-    expect(await using(useStore)).to.deep.equal([]);
+
+    const notices = await using(useStore);
+
+    expect(notices).to.deep.equal([]);
   });
 
   it(`are enough with ${SOURCE_OF_COPY.join(' and ')} alone for the source of a copy`, async () => {
     expect(SOURCE_OF_COPY).to.have.length(2);
     await grant(SOURCE_OF_COPY);
-    expect(await using(copyFrom, 'existing')).to.deep.equal([]);
+
+    const notices = await using(copyFrom, 'existing');
     const adding = using(async ({ pets }) => void (await pets.add(rex)), 'existing');
     const error = await adding.catch((caught: Error) => caught.cause);
+
+    expect(notices).to.deep.equal([]);
     expect(error).to.be.instanceOf(MongoServerError).and.have.property('code', 13);
   });
 });

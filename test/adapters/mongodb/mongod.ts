@@ -72,16 +72,17 @@ export class Mongod {
     process.on('exit', end);
     child.on('exit', () => process.off('exit', end));
     let failure: unknown;
-    child.on('error', (error) => (failure = error));
+    child.on('error', (error) => {
+      failure = error;
+    });
     await until('it listens', async () => {
-      if (failure !== undefined || child.exitCode !== null) {
-        throw new Error(`${this.#binary} does not start`, { cause: failure });
-      }
+      const hasFailed = failure !== undefined || child.exitCode !== null;
+      if (hasFailed) throw new Error(`${this.#binary} does not start`, { cause: failure });
       return this.#listens();
     });
   }
 
-  /** What it says of itself and its replica set. `undefined` while it is away. */
+  /** What it says of itself and its replica set. `undefined` while it is unreachable. */
   greeting(): Promise<Document | undefined> {
     return this.administer({ hello: 1 }).catch(() => undefined);
   }
