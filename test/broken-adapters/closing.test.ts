@@ -124,7 +124,7 @@ describe('A run of a contract ends, because nothing is left open, where', functi
       }));
       await until('all handles are closed', () => handles.open.size === 0);
       expect(handles.removed, 'places removed').to.equal(storeFactoryContract.cases.length);
-      expect(failed).to.be.greaterThan(0);
+      expect(failed, 'failed cases').to.be.above(0);
     });
   }
 

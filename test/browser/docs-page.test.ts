@@ -99,7 +99,9 @@ describeInChromium('The docs page', (browser) => {
 
   it('sends and shows integers exact to the digit', async () => {
     await fieldOf(page, 'createPet', 'body').fill(`{"name":"Zoë 🐕","categoryId":-${LARGEST}}`);
+
     const { outcome, body, headers } = await send(page, 'createPet');
+
     expect(outcome).to.equal('201 Created');
     const { id } = JSON.parse(body) as { id: number };
     expect(body).to.equal(
@@ -121,9 +123,12 @@ describeInChromium('The docs page', (browser) => {
   it('sends once at a double click', async () => {
     const requests: string[] = [];
     page.on('request', (request) => requests.push(request.url()));
+
     await operationOn(page, 'createPet').getByRole('button', { name: 'Send' }).dblclick();
-    expect((await send(page, 'createPet')).outcome).to.equal('201 Created');
-    expect(requests).to.have.length(2);
+    const { outcome } = await send(page, 'createPet');
+
+    expect(outcome).to.equal('201 Created');
+    expect(requests, 'requests of a double click and a click').to.have.length(2);
   });
 
   it('marks the key field while the service refuses the key', async () => {
@@ -157,10 +162,12 @@ describeInChromium('The docs page', (browser) => {
     const listPets = operationOn(page, 'listPets');
     await fieldOf(page, 'listPets', 'limit').fill('7');
     await fieldOf(page, 'listPets', 'status').selectOption('sold');
+
     await listPets.locator('.curl').click();
-    expect(await page.evaluate(() => String(getSelection()))).to.equal(
-      `curl '${service.url}/pets?limit=7&status=sold' \\\n  -H "Authorization: Bearer $API_KEY"`,
-    );
+
+    const selected = await page.evaluate(() => String(getSelection()));
+    const url = `${service.url}/pets?limit=7&status=sold`;
+    expect(selected).to.equal(`curl '${url}' \\\n  -H "Authorization: Bearer $API_KEY"`);
   });
 
   it('has no fault that axe finds and needs no sideways scrolling, light and dark, narrow and wide', async () => {
@@ -173,7 +180,8 @@ describeInChromium('The docs page', (browser) => {
     await page.evaluate(axe.source);
     for (const width of [320, 390, 768, 1280]) {
       await page.setViewportSize({ width, height: 844 });
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).to.equal(width);
+      const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth);
+      expect(scrollWidth, 'the width of the page in pixels').to.equal(width);
     }
     // Only colours differ in dark mode.
     for (const [colorScheme, width, only] of [
@@ -185,9 +193,8 @@ describeInChromium('The docs page', (browser) => {
       const { violations }: axe.AxeResults = await page.evaluate(
         `axe.run({ resultTypes: ['violations']${only} })`,
       );
-      expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).to.deep.equal(
-        [],
-      );
+      const found = violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
+      expect(found, `what axe finds in ${colorScheme} at ${width} pixels`).to.deep.equal([]);
     }
   });
 
@@ -202,7 +209,8 @@ describeInChromium('The docs page', (browser) => {
         expect(moved, `moved by Tab ${tabs} at ${width} pixels`).to.deep.equal([]);
         if (tabs > 1) continue;
         const link = page.getByRole('link', { name: 'Skip to the operations' });
-        expect(await link.evaluate((one) => one === document.activeElement)).to.equal(true);
+        const hasFocus = await link.evaluate((one) => one === document.activeElement);
+        expect(hasFocus, 'whether the skip link has the focus').to.equal(true);
         const shown = await link.evaluate((one) => {
           const { x, y, right, bottom } = one.getBoundingClientRect();
           const centre = document.elementFromPoint((x + right) / 2, (y + bottom) / 2);
@@ -235,7 +243,8 @@ describeInChromium('The docs page', (browser) => {
         });
         await button.evaluate((one: HTMLButtonElement) => one.click());
         await outcome.filter({ hasText: /^\d{3} / }).waitFor();
-        expect(await told.jsonValue()).to.deep.equal(['Sending…', await outcome.textContent()]);
+        const announced = ['Sending…', await outcome.textContent()];
+        expect(await told.jsonValue(), `what ${id} announces`).to.deep.equal(announced);
         for (const part of [outcome, operationOn(page, id).locator('.body')]) {
           const isInView = await part.evaluate((one) => {
             const { top } = one.getBoundingClientRect();
@@ -253,23 +262,22 @@ describeInChromium('The docs page', (browser) => {
     await fieldOf(page, 'listPets', 'limit').fill('1');
     await fieldOf(page, 'listPets', 'after').fill(String(Number(ids[0]) - 1));
     const next = operationOn(page, 'listPets').locator('.follow');
+    const sampleOf = (id: string) => operationOn(page, id).locator('.curl').innerText();
+
     const first = await send(page, 'listPets');
     const second = await send(page, 'listPets', 'Next page');
-    expect([first, second].map(({ body }) => JSON.parse(body)[0].id)).to.deep.equal(ids);
-    expect(await operationOn(page, 'listPets').locator('.curl').innerText()).to.match(
-      new RegExp(`/pets\\?limit=1&after=${ids[0]}' `),
-    );
-    expect(await next.isVisible(), 'after the last page').to.equal(false);
-    expect(await send(page, 'createPet', 'Get this animal')).to.include({
-      outcome: '200 OK',
-      body: added[1]?.body,
-    });
-    expect(await operationOn(page, 'createPet').locator('.curl').innerText()).to.include(
-      `curl '${service.url}/pets/${ids[1]}' `,
-    );
-    expect((await send(page, 'createPet')).outcome, 'the form is as it was').to.equal(
-      '201 Created',
-    );
+
+    const listed = [first, second].map(({ body }) => JSON.parse(body)[0].id as number);
+    expect(listed, 'the ids of the two pages').to.deep.equal(ids);
+    expect(await sampleOf('listPets')).to.include(`/pets?limit=1&after=${ids[0]}' `);
+    expect(await next.isVisible(), 'a button after the last page').to.equal(false);
+
+    const shown = await send(page, 'createPet', 'Get this animal');
+
+    expect(shown).to.include({ outcome: '200 OK', body: added[1]?.body });
+    expect(await sampleOf('createPet')).to.include(`curl '${service.url}/pets/${ids[1]}' `);
+    const again = await send(page, 'createPet');
+    expect(again.outcome, 'with the form as it was').to.equal('201 Created');
   });
 
   it('can be used by the keyboard alone, at 400 % zoom too, with the response in view', async () => {
@@ -383,7 +391,8 @@ describeInChromium('The docs page', (browser) => {
   it('works below a prefix of a proxy, and over plain HTTP, where browsers offer pages less', async () => {
     await proxy(page, 'http://animals.example/shop/');
     await page.goto('http://animals.example/shop/docs');
-    expect(await page.evaluate(() => isSecureContext)).to.equal(false);
+    const isSecure = await page.evaluate(() => isSecureContext);
+    expect(isSecure, 'whether the browser takes the page for secure').to.equal(false);
     await keyField(page).fill(KEY);
     await openMore(page, 'createPet');
     await fieldOf(page, 'createPet', 'Idempotency-Key').fill('a-key');

@@ -68,7 +68,7 @@ describe('The blocks of code in the documents', () => {
         testsOf(block).length === 0,
     );
     expect(unknown.map(({ place }) => place)).to.deep.equal([]);
-    expect(CODE_BLOCKS).to.have.length.greaterThan(30);
+    expect(CODE_BLOCKS, 'the blocks of all documents').to.have.length.above(30);
   });
 
   it('have an account only where there is a block', () => {
@@ -78,7 +78,7 @@ describe('The blocks of code in the documents', () => {
 
   it('show files that have a test', () => {
     const files = CODE_BLOCKS.flatMap((block) => fileOf(block) ?? []);
-    expect(files).to.have.length.greaterThan(4);
+    expect(files, 'the files that the blocks show').to.have.length.above(4);
     const tests = TESTS.filter(([file]) => file.startsWith('test/examples/')).map(
       ([, source]) => source,
     );

@@ -96,8 +96,10 @@ describe('The pages for operators', function () {
           'x-forwarded-for': 'unix:',
         });
         expect(received.forwarded).to.equal(undefined);
-        for (let count = 0; count < 5; count += 1)
-          expect((await send('/livez')).status).to.equal(200);
+        for (let count = 0; count < 5; count += 1) {
+          const { status } = await send('/livez');
+          expect(status, 'the status of /livez').to.equal(200);
+        }
         expect(connections.size, 'connections to the service').to.be.lessThan(4);
       } finally {
         await nginx.stop();
@@ -200,7 +202,7 @@ describe('The pages for operators', function () {
       await run('promtool', ['check', 'rules', 'docs/operations/alerts.yml'], options);
       await run('promtool', ['test', 'rules', cases], options);
       const alerts = [...read('docs/operations/alerts.yml').matchAll(/alert: (\w+)/g)];
-      expect(alerts).to.have.length.greaterThan(5);
+      expect(alerts, 'the alerts of the page').to.have.length.above(5);
       for (const [, alert = ''] of alerts) expect(read(cases)).to.include(`"${alert}"`);
     },
   );

@@ -87,11 +87,10 @@ describe('The OpenAPI document', () => {
   });
 
   it('has patterns in ASCII that every common engine reads alike, because generators copy them', () => {
-    const patterns = [...openApiDocument().matchAll(/"pattern": ("(?:[^"\\]|\\.)*")/g)].map(
-      ([, text = '']) => text,
-    );
-    expect(patterns).to.have.length.above(1);
-    for (const pattern of patterns.map((text) => String(JSON.parse(text)))) {
+    const members = openApiDocument().matchAll(/"pattern": ("(?:[^"\\]|\\.)*")/g);
+    const patterns = Array.from(members, ([, text = '']) => String(JSON.parse(text)));
+    expect(patterns, 'the patterns of the document').to.have.length.above(1);
+    for (const pattern of patterns) {
       expect(pattern).to.match(/^[ -~]+$/);
       // Languages differ in classes such as \s, in \u, and in groups with a question mark. Ruby refuses bytes above \x7f.
       expect(pattern).to.match(/^(?:\\x[0-7][0-9a-f]|\\[[\]]|\(\?:|\((?!\?)|[^\\(])+$/);
@@ -106,8 +105,11 @@ describe('The OpenAPI document', () => {
   it('names as servers the two addresses of the settings, or the base path relative to itself', () => {
     const publicUrl = 'https://animals.example.org/v1';
     const stagingUrl = 'https://staging.example.org/shop/v1';
-    expect(serversOf({ basePath: '/animals/v1' })).to.deep.equal([['animals/v1', 'Production']]);
-    expect(serversOf({ publicUrl, stagingUrl })).to.deep.equal([
+    const relative = serversOf({ basePath: '/animals/v1' });
+    const absolute = serversOf({ publicUrl, stagingUrl });
+
+    expect(relative).to.deep.equal([['animals/v1', 'Production']]);
+    expect(absolute).to.deep.equal([
       [publicUrl, 'Production'],
       [stagingUrl, 'Staging'],
     ]);
@@ -124,19 +126,19 @@ describe('The OpenAPI document', () => {
     it('those of experimental operations where they are served, and nothing of them elsewhere', () => {
       const experimental = documentFor({ experimental: ['changePet', 'removePet'] });
       const { changePet = [], removePet = [], ...stable } = statusesOf(experimental);
+
       expect(stable).to.deep.equal(statusesOf(document));
-      expect(changePet).to.deep.equal(
-        '200 400 401 403 404 408 409 412 413 415 417 431 500 503'.split(' '),
-      );
-      expect(removePet).to.deep.equal('204 400 401 403 404 408 409 412 417 431 500 503'.split(' '));
-      for (const id of ['changePet', 'removePet'])
-        expect(operationsOf(experimental)[id])
-          .to.include({ 'x-stability': 'experimental' })
-          .and.not.have.property('deprecated');
-      expect(operationsOf(experimental)['changePet']?.requestBody?.content).to.have.all.keys(
-        'application/merge-patch+json',
-        'application/json',
-      );
+      const ofChange = '200 400 401 403 404 408 409 412 413 415 417 431 500 503';
+      expect(changePet.join(' ')).to.equal(ofChange);
+      const ofRemoval = '204 400 401 403 404 408 409 412 417 431 500 503';
+      expect(removePet.join(' ')).to.equal(ofRemoval);
+      const declared = operationsOf(experimental);
+      for (const id of ['changePet', 'removePet']) {
+        expect(declared[id]).to.include({ 'x-stability': 'experimental' });
+        expect(declared[id]).to.not.have.property('deprecated');
+      }
+      const types = Object.keys(declared['changePet']?.requestBody?.content ?? {});
+      expect(types).to.have.members(['application/merge-patch+json', 'application/json']);
       expect(openApiDocument()).to.not.match(
         /x-stability|PetChange|AcceptPatch|status_conflict|pets:delete/,
       );
@@ -170,17 +172,13 @@ describe('The OpenAPI document', () => {
     });
 
     it('each with the codes that it may have, and one of them as its example', () => {
-      for (const { responses } of Object.values(operations)) {
-        for (const [status, { content, 'x-error-codes': codes = [] }] of Object.entries(
-          responses,
-        )) {
-          if (Number(status) < 400) continue;
-          expect(new Set(codes.map((code) => ERRORS[code as ErrorCode].status))).to.have.keys(
-            Number(status),
-          );
-          const { code, status: of } = content?.['application/json'].example ?? {};
-          expect([code, String(of)]).to.deep.equal([codes[0], status]);
-        }
+      const responses = Object.values(operations).flatMap((each) => Object.entries(each.responses));
+      const errors = responses.filter(([status]) => Number(status) >= 400);
+      for (const [status, { content, 'x-error-codes': codes = [] }] of errors) {
+        const statuses = new Set(codes.map((code) => ERRORS[code as ErrorCode].status));
+        expect([...statuses], `the statuses of ${codes.join()}`).to.deep.equal([Number(status)]);
+        const { code, status: shown } = content?.['application/json'].example ?? {};
+        expect([code, String(shown)], 'the example').to.deep.equal([codes[0], status]);
       }
     });
   });
@@ -201,9 +199,8 @@ describe('The OpenAPI document', () => {
         codes.map((code) => `${id} ${status} ${code}`),
       ),
     );
-    expect(
-      declared.filter((answer) => !shown.has(answer) && !ELSEWHERE.test(answer)),
-    ).to.deep.equal([]);
+    const unshown = declared.filter((answer) => !shown.has(answer) && !ELSEWHERE.test(answer));
+    expect(unshown).to.deep.equal([]);
   });
 
   it('gives the limit of a body that was set as the example of 413', () => {
@@ -227,6 +224,6 @@ describe('The OpenAPI document', () => {
     const judge = judgeFor(document);
     for (const [schema, value] of examples)
       expect(judge(schema)(value), stringifyJson(value)).to.equal(undefined);
-    expect(examples.length).to.be.greaterThan(30);
+    expect(examples, 'the examples of the document').to.have.length.above(30);
   });
 });

@@ -205,12 +205,15 @@ async function run(fault = '') {
 describe('clients of an animal store, and the record of their calls', () => {
   it('find nothing wrong with a store that loses replies', async () => {
     const { wrong, unanswered } = await run();
-    expect(unanswered).to.be.above(25);
-    expect(wrong).to.equal(0);
+    expect(unanswered, 'calls without an answer').to.be.above(25);
+    expect(wrong, 'faults found in a sound store').to.equal(0);
   });
 
   for (const fault of Object.keys(FAULTS)) {
-    it(`find a fault: ${fault}`, async () => expect((await run(fault)).wrong).to.be.above(0));
+    it(`find a fault: ${fault}`, async () => {
+      const { wrong } = await run(fault);
+      expect(wrong, 'faults found').to.be.above(0);
+    });
   }
 });
 

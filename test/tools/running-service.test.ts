@@ -20,7 +20,7 @@ describe('A run of tests', () => {
         ({ ok }) => ok,
         () => false,
       );
-    expect(await isServing()).to.equal(true);
+    expect(await isServing(), 'whether it serves').to.equal(true);
     process.kill(Number(tests.process.pid), 'SIGKILL'); // it alone, not what it has started
     while (await isServing()) await setTimeout(20);
   });
