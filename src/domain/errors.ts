@@ -69,6 +69,7 @@ export class InvalidPetError extends AnimalStoreError<'invalid_pet'> {
   /** Every fault. Empty if the error came from another process, which gave only the message. */
   readonly faults: readonly Fault[];
 
+  /** @param options `message`: the whole sentence, if the faults are not known */
   constructor(faults: readonly Fault[], options?: ErrorOptions & { message?: string }) {
     super(
       'invalid_pet',
@@ -84,6 +85,7 @@ export class InvalidParameterError extends AnimalStoreError<'invalid_parameter'>
   /** Every fault. Empty if the error came from another process, which gave only the message. */
   readonly faults: readonly Fault[];
 
+  /** @param options `message`: the whole sentence, if the faults are not known */
   constructor(faults: readonly Fault[], options?: ErrorOptions & { message?: string }) {
     super(
       'invalid_parameter',
