@@ -36,13 +36,9 @@ export {
   changePets,
   importPets,
   keepPets,
-  type AddPetsOptions,
-  type PetUpdater,
   type ImportOptions,
   type ImportReport,
   type ImportRow,
-  type ValidRow,
-  type PetUpdate,
   type PetWriter,
 } from './application/import-pets.js';
 export type { ApiKeyRecord, ApiKeyRepository } from './application/ports/api-key-repository.js';
