@@ -2,7 +2,6 @@ import type { Container } from 'inversify';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NodeServer } from '../../adapters/http/node/node-server.js';
 import { crossOriginHeaders } from '../../adapters/http/response-headers.js';
-import { withTimeLimit } from '../../adapters/http/request-timer.js';
 import { DOCS_PATH } from '../../adapters/http/docs-routes.js';
 import { resultWithin } from './time-limit.js';
 import { TOKENS } from './wiring.js';
@@ -74,8 +73,9 @@ export async function startService(container: Container): Promise<Service> {
 /** Refuses the target of a copy that has not finished. Trusts a store that cannot be asked now. */
 async function requireWhole({ transfer, location }: Store): Promise<void> {
   if (transfer === undefined) return;
-  const asking = withTimeLimit(1000, (call) => transfer.isUnfinished(call));
-  const isUnfinished = await asking.catch(() => false);
+  const signal = AbortSignal.timeout(1000);
+  const answer = transfer.isUnfinished({ signal }).catch(() => false);
+  const isUnfinished = await resultWithin(1000, answer, false);
   if (isUnfinished)
     throw new Error(
       `The store ${location} is a copy that has not finished: copy again, to a new store.`,

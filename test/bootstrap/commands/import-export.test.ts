@@ -53,6 +53,10 @@ const NEW_IDS =
 
 const fail = () => Promise.reject(new Error('opened'));
 
+/** A process whose store is on the shelf. */
+const shelfIo = (stdin?: string[]): TestIo =>
+  new TestIo({ STORE_URL: 'shelf:' }, stdin && { stdin });
+
 describe('import and export', () => {
   let folder: string;
   let store: CompleteStore;
@@ -69,7 +73,7 @@ describe('import and export', () => {
   async function shell(
     line: string,
     pets: Partial<PetRepository> = {},
-    io = new TestIo({ STORE_URL: 'shelf:' }),
+    io = shelfIo(),
   ): Promise<Outcome> {
     const shelf = new Shelf({ ...store, location: 'shelf 1', pets: changed(store.pets, pets) });
     const code = await run(line.split(' '), io.io, [shelf.module]);
@@ -263,7 +267,7 @@ describe('import and export', () => {
           });
         }
       const stdin = ['{"ID":7,"name":"A","categoryId":1}'];
-      const io = new TestIo({ STORE_URL: 'shelf:' }, { stdin });
+      const io = shelfIo(stdin);
 
       expect((await shell('import - --format ndjson', {}, io)).err).to.include(NEW_IDS);
 
@@ -477,7 +481,7 @@ describe('import and export', () => {
         });
       writeFileSync(file, `${HEADER}A,1,sold\n`);
       const { module } = new Shelf({ ...store, location: 'shelf 1' });
-      const test = new TestIo({ STORE_URL: 'shelf:' });
+      const test = shelfIo();
 
       expect(
         await run(['import', file, '--once'], test.io, [module, replacing]),
@@ -678,7 +682,7 @@ describe('import and export', () => {
       });
 
     it('stops at a signal with 130', async () => {
-      const io = new TestIo({ STORE_URL: 'shelf:' });
+      const io = shelfIo();
       const add: PetRepository['add'] = async (...given) => {
         io.emit('SIGINT', 'SIGINT');
         return store.pets.add(...given);
@@ -697,9 +701,7 @@ describe('import and export', () => {
       const good = '{"name":"A","categoryId":1,"status":"sold"}\n';
       const stdin = [good.repeat(70), `${good}x\n${good}`];
 
-      expect(
-        await shell('import - --format ndjson', {}, new TestIo({ STORE_URL: 'shelf:' }, { stdin })),
-      ).to.deep.include({
+      expect(await shell('import - --format ndjson', {}, shelfIo(stdin))).to.deep.include({
         code: 1,
         out: '',
         err: 'Stopped after line 70. Animals added: 70.\nStandard input:72: The line is not valid JSON. Expected a value at position 0.\n',
@@ -707,7 +709,7 @@ describe('import and export', () => {
       expect(await names()).to.have.length(70);
 
       const csv = [`${HEADER}A,1,sold\n"B"b,1,sold\n`, 'x'.repeat(2 ** 21)];
-      const io = new TestIo({ STORE_URL: 'shelf:' }, { stdin: csv });
+      const io = shelfIo(csv);
 
       expect((await shell('import - --format csv', {}, io)).err).to.include(
         `Standard input:3: ${QUOTE}`,
@@ -793,7 +795,7 @@ describe('import and export', () => {
     it('says every five seconds how far it is, until it fails', async () => {
       mock.timers.enable({ apis: ['setInterval'] });
       const said: string[] = [];
-      const io = new TestIo({ STORE_URL: 'shelf:' });
+      const io = shelfIo();
       const add: PetRepository['add'] = (...given) => {
         mock.timers.tick(2500);
         said.push(io.err);
@@ -899,7 +901,7 @@ describe('import and export', () => {
       expect((await shell('export -')).err).to.match(/^- has no ending of a format/);
       expect((await shell('export - --format csv')).err).to.match(/^Exported animals: 17\n/);
 
-      const io = new TestIo({ STORE_URL: 'shelf:' });
+      const io = shelfIo();
       io.fullDisk = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
       const closed = await shell('export - --format csv', { list: fail }, io);
 
@@ -917,7 +919,7 @@ describe('import and export', () => {
 
     it('stops at a signal, and leaves no file', async () => {
       await store.transfer.writePets(HARD);
-      const io = new TestIo({ STORE_URL: 'shelf:' });
+      const io = shelfIo();
       const list: PetRepository['list'] = async (range) => {
         io.emit('SIGTERM', 'SIGTERM');
         return store.pets.list(range);

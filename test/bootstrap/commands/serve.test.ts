@@ -15,27 +15,35 @@ import { TOKENS, type Adapter, type Wiring } from '../../../src/bootstrap/servic
 const serve = (environment: Record<string, string> = {}, ...modules: Adapter[]): Serving =>
   new Serving({ STORE_URL: 'shelf:', ...environment }, ...modules);
 
+/** Resolves when the service is ready. */
+async function started(environment: Record<string, string> = {}, ...modules: Adapter[]) {
+  const serving = serve(environment, ...modules);
+  return { serving, io: serving.io, url: await serving.ready() };
+}
+
 describe('serve', () => {
   afterEach(() => Serving.stopAll());
 
   it('logs when it is ready, where, when it stops and that it stopped, and ends with 0', async () => {
     const shelf = new Shelf();
-    const serving = serve({ API_KEYS: KEY, BASE_PATH: '/animals/v1' }, shelf.module);
-    const url = await serving.ready();
+    const { serving, io, url } = await started(
+      { API_KEYS: KEY, BASE_PATH: '/animals/v1' },
+      shelf.module,
+    );
 
     expect(url).to.match(/:\d+\/animals\/v1$/);
 
     const docs = new URL('/docs', url).href;
     expect(await statusOf(docs), docs).to.equal(200);
-    expect(await serving.stop(), serving.io.err).to.equal(0);
-    expect(serving.io.out).to.equal('');
-    expect(serving.io.messages).to.deep.equal([
+    expect(await serving.stop(), io.err).to.equal(0);
+    expect(io.out).to.equal('');
+    expect(io.messages).to.deep.equal([
       `ready at ${url}, docs at ${docs}, animals in shelf 1`,
       'responded',
       'stopping on SIGTERM',
       'stopped',
     ]);
-    expect(serving.io.lines[0]).to.include({ url, docs, store: 'shelf 1' });
+    expect(io.lines[0]).to.include({ url, docs, store: 'shelf 1' });
     expect(shelf.closed, 'times that the store was closed').to.equal(1);
   });
 
@@ -124,11 +132,10 @@ describe('serve', () => {
   });
 
   it('issues no key beside an authenticator of others', async () => {
-    const serving = serve({}, new Shelf().module, ({ replace }) =>
+    const { io } = await started({}, new Shelf().module, ({ replace }) =>
       replace(TOKENS.authenticator, { authenticate: () => Promise.reject(new Error()) }),
     );
-    await serving.ready();
-    expect(serving.io.out).to.equal('');
+    expect(io.out).to.equal('');
   });
 
   it('issues no key where all are revoked', async () => {
@@ -136,9 +143,8 @@ describe('serve', () => {
     const managed = new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator() });
     await managed.revoke((await managed.issue({ name: 'shop' })).record.id);
     for (const HOST of ['127.0.0.1', '0.0.0.0']) {
-      const serving = serve({ HOST }, new Shelf({ apiKeys }).module);
-      await serving.ready();
-      expect(serving.io.out).to.equal('');
+      const { io } = await started({ HOST }, new Shelf({ apiKeys }).module);
+      expect(io.out).to.equal('');
     }
   });
 
@@ -189,55 +195,54 @@ describe('serve', () => {
       options?.onNotice?.('made an index', 'info');
       return { pets, apiKeys: pets, location: 'shelf 1', check: fail, close: async () => {} };
     });
-    const serving = serve({}, shelf);
-    const url = await serving.ready();
+    const { io, url } = await started({}, shelf);
 
-    expect(serving.io.messages.slice(0, -1)).to.deep.equal([
+    expect(io.messages.slice(0, -1)).to.deep.equal([
       'store: not prepared yet: connect ECONNREFUSED',
       'store: made an index',
       'the store is unreachable: its API keys are unknown',
     ]);
-    expect(serving.io.lines.map(({ level }) => level)).to.deep.equal([40, 30, 40, 40]);
-    expect(serving.io.messages.at(-1)).to.match(/^not yet ready at http/);
-    expect(serving.io.err.match(/ECONNREFUSED/g)).to.have.length(1);
-    expect(serving.io.out).to.equal('');
+    expect(io.lines.map(({ level }) => level)).to.deep.equal([40, 30, 40, 40]);
+    expect(io.messages.at(-1)).to.match(/^not yet ready at http/);
+    expect(io.err.match(/ECONNREFUSED/g)).to.have.length(1);
+    expect(io.out).to.equal('');
     expect(await statusOf(new URL('/livez', url).href), 'alive').to.equal(200);
     expect(await statusOf(new URL('/readyz', url).href), 'ready').to.equal(503);
   });
 
   it('warns of static keys that can be guessed, without quoting them', async () => {
-    const serving = serve({
+    const { io } = await started({
       API_KEYS: 'fifteen-letters,sixteen-letters-,short',
       STORE_URL: 'memory:',
     });
-    await serving.ready();
-    const [warning] = serving.io.messages;
+    const [warning] = io.messages;
 
     expect(warning).to.equal('static API keys of fewer than 16 characters can be guessed: 2 set');
-    expect(serving.io.err).to.not.include('letters').and.not.include('short');
+    expect(io.err).to.not.include('letters').and.not.include('short');
   });
 
   it('warns of a store that keeps no idempotency keys, also where requests are measured', async () => {
     const { pets } = openMemoryStore();
     const keyless = new Shelf({ pets: { ...pets, addOnce: undefined } });
-    const serving = serve({ API_KEYS: KEY, STORE_URL: 'shelf:', ADMIN_PORT: '0' }, keyless.module);
-    await serving.ready();
+    const { io } = await started(
+      { API_KEYS: KEY, STORE_URL: 'shelf:', ADMIN_PORT: '0' },
+      keyless.module,
+    );
 
-    expect(serving.io.messages[0]).to.equal(
+    expect(io.messages[0]).to.equal(
       'the store keeps no idempotency keys: requests with one get 400',
     );
   });
 
   it('warns of variables that look like settings, and without their values', async () => {
     const near = { API_KEY: 'hunter2', CORS_ORIGIN: '*', RATELIMIT: '5' };
-    const serving = serve({ ...near, API_KEYS: KEY, STORE_URL: 'memory:' });
-    await serving.ready();
+    const { io } = await started({ ...near, API_KEYS: KEY, STORE_URL: 'memory:' });
 
-    expect(serving.io.lines.slice(0, -1).map(({ level, msg }) => [level, msg])).to.deep.equal(
+    expect(io.lines.slice(0, -1).map(({ level, msg }) => [level, msg])).to.deep.equal(
       misspelledSettings(near).map((line) => [40, line]),
     );
     expect(misspelledSettings(near)).to.have.length(3);
-    expect(serving.io.err).to.not.include('hunter2');
+    expect(io.err).to.not.include('hunter2');
   });
 
   it('fails to start with one line of JSON under LOG_FORMAT=json, whatever the reason', async () => {
@@ -331,13 +336,15 @@ describe('serve', () => {
   });
 
   it('logs every response, and no key, body or query', async () => {
-    const serving = serve({ API_KEYS: 'the-good-key-of-this-test', STORE_URL: 'memory:' });
-    const url = await serving.ready();
+    const { io, url } = await started({
+      API_KEYS: 'the-good-key-of-this-test',
+      STORE_URL: 'memory:',
+    });
     const client = new StoreClient('the-good-key-of-this-test', false);
     await client.add(url, 'in-the-body');
     await client.get(`${url}/pets?limit=in-the-query`);
     await statusOf(`${url}/pets`, 'the-bad-key-of-this-test');
-    const responses = serving.io.lines.filter(({ msg }) => msg === 'responded');
+    const responses = io.lines.filter(({ msg }) => msg === 'responded');
 
     expect(
       responses.map(({ method, path, status, code }) => [method, path, status, code]),
@@ -346,7 +353,7 @@ describe('serve', () => {
       ['GET', '/v1/pets', 400, 'invalid_parameter'],
       ['GET', '/v1/pets', 401, 'invalid_api_key'],
     ]);
-    expect(serving.io.err).to.not.match(/the-good-key|the-bad-key|in-the-body|in-the-query/);
+    expect(io.err).to.not.match(/the-good-key|the-bad-key|in-the-body|in-the-query/);
   });
 
   it('is stopped by a signal while its store opens, without waiting for it', async () => {
@@ -368,17 +375,16 @@ describe('serve', () => {
         authenticate: () => new Promise(() => asked.resolve()),
       });
     const shelf = new Shelf();
-    const serving = serve(
+    const { serving, io, url } = await started(
       { SHUTDOWN_DEADLINE: '50ms', REQUEST_DEADLINE: '1m' },
       shelf.module,
       endless,
     );
-    const url = await serving.ready();
     const cutOff = statusOf(`${url}/pets`, 'any').catch(() => 'cut off');
     await asked.promise;
 
-    expect(await serving.stop(), serving.io.err).to.equal(1);
-    expect(serving.io.messages).to.include('stopped; some requests were cut off');
+    expect(await serving.stop(), io.err).to.equal(1);
+    expect(io.messages).to.include('stopped; some requests were cut off');
     expect([await cutOff, shelf.closed]).to.deep.equal(['cut off', 1]);
   });
 
