@@ -7,6 +7,8 @@ const TOO_MANY = new BusyError('too many requests at once, or too many of this c
 const TOO_MUCH_UNREAD = new BusyError('the clients of this caller leave too much unread');
 const TOO_LATE = new BusyError('too busy to answer soon');
 
+/** The part of a pool that one caller may hold. */
+const SHARE = 0.75;
 /** How long a call of the store may go on after its response and still be counted, in milliseconds. */
 const MOST_ABANDONED = 60_000;
 
@@ -39,13 +41,12 @@ export class AdmissionControl implements Admission {
     /** The most that all clients together may leave unread, in bytes. Default: a quarter of the usable memory. */
     readonly maxUnsent?: number;
   } = {}) {
-    const shared = (most: number): Pool => new Pool(most, Math.ceil(most * 0.75));
     this.#bounds = {
-      unchecked: new Pool(maxUnchecked),
-      working: shared(maxInFlight),
-      reading: shared(maxInFlight),
-      abandoned: shared(maxInFlight),
-      unsent: shared(maxUnsent),
+      unchecked: new Pool(maxUnchecked, 1),
+      working: new Pool(maxInFlight, SHARE),
+      reading: new Pool(maxInFlight, SHARE),
+      abandoned: new Pool(maxInFlight, SHARE),
+      unsent: new Pool(maxUnsent, SHARE),
       scheduler: new FairScheduler(),
       maxWait,
     };
@@ -83,12 +84,13 @@ class Pool {
   readonly #held = new Map<string, number>();
   used = 0;
 
-  constructor(most: number, mostEach = most) {
+  /** @param share the part of `most` that one caller may hold: up to 1 */
+  constructor(most: number, share: number) {
     this.#most = most;
-    this.#mostEach = mostEach;
+    this.#mostEach = Math.ceil(most * share);
   }
 
-  /** Whether a caller gets nothing more: it holds its whole part, or anything while nothing is left. */
+  /** Whether a caller gets nothing more: it holds its whole share, or anything while nothing is left. */
   isFull(caller: string): boolean {
     const held = this.#held.get(caller) ?? 0;
     return held >= this.#mostEach || (held > 0 && this.used >= this.#most);
@@ -103,15 +105,20 @@ class Pool {
   }
 }
 
-/**
- * What is limited: requests whose key is being checked, requests in progress, requests whose bodies are being read,
- * calls of the store that go on after their responses, and the bytes that clients have not read.
- */
-type PoolName = 'unchecked' | 'working' | 'reading' | 'abandoned' | 'unsent';
-
-type Bounds = Readonly<
-  Record<PoolName, Pool> & { readonly scheduler: FairScheduler; readonly maxWait: number }
->;
+interface Bounds {
+  /** Requests whose key is being checked. */
+  readonly unchecked: Pool;
+  /** Requests in progress. */
+  readonly working: Pool;
+  /** Requests whose bodies are being read. */
+  readonly reading: Pool;
+  /** Calls of the store that go on after their responses. */
+  readonly abandoned: Pool;
+  /** Bytes that clients have not read. */
+  readonly unsent: Pool;
+  readonly scheduler: FairScheduler;
+  readonly maxWait: number;
+}
 
 /** Holds a place in one pool at a time, and none while it waits for its turn. */
 class HeldPermit implements Permit {
@@ -122,7 +129,7 @@ class HeldPermit implements Permit {
 
   constructor(bounds: Bounds) {
     this.#bounds = bounds;
-    this.#moveTo('unchecked');
+    this.#moveTo(bounds.unchecked);
   }
 
   async admitCaller(keyId: string): Promise<void> {
@@ -134,13 +141,13 @@ class HeldPermit implements Permit {
     const since = performance.now();
     await scheduler.takeTurn(keyId);
     if (this.#hasEnded || performance.now() - since > maxWait) throw TOO_LATE;
-    this.#moveTo('working');
+    this.#moveTo(working);
   }
 
   async whileClient<T>(work: () => Promise<T>): Promise<T> {
-    this.#moveTo('reading');
+    this.#moveTo(this.#bounds.reading);
     const result = await work();
-    this.#moveTo('working');
+    this.#moveTo(this.#bounds.working);
     return result;
   }
 
@@ -157,10 +164,10 @@ class HeldPermit implements Permit {
   }
 
   /** Takes a place in a pool in exchange for the one that it holds. */
-  #moveTo(name: PoolName): void {
+  #moveTo(pool: Pool): void {
     if (this.#hasEnded) return;
-    if (this.#bounds[name].isFull(this.#caller)) throw TOO_MANY;
-    this.#hold(this.#bounds[name]);
+    if (pool.isFull(this.#caller)) throw TOO_MANY;
+    this.#hold(pool);
   }
 
   #hold(pool: Pool | undefined): void {

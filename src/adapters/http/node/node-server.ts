@@ -94,10 +94,8 @@ export class NodeServer {
   async listen(port: number, host: string, reusePort = false): Promise<number> {
     const { maxConnections, connectionsCheckingInterval } = this.#gates.limits;
     // As many may wait to be accepted as may be open: a client whose SYN is dropped retries after 1 s.
-    await once(
-      this.#server.listen({ port, host, reusePort, backlog: maxConnections }),
-      'listening',
-    );
+    const server = this.#server.listen({ port, host, reusePort, backlog: maxConnections });
+    await once(server, 'listening');
     this.#checkEvery(connectionsCheckingInterval);
     return (this.#server.address() as AddressInfo).port;
   }
@@ -120,17 +118,17 @@ export class NodeServer {
     this.#gates.stoppedAt = Math.min(this.#gates.stoppedAt, performance.now());
     this.#checkEvery(STOPPING_INTERVAL);
     const left = Math.max(1, until - performance.now());
-    let answered = true;
+    let areAllAnswered = true;
     const deadline = setTimeout(() => {
       for (const gate of this.#gates.open) {
-        answered &&= gate.response === undefined;
+        areAllAnswered &&= gate.response === undefined;
         gate.destroy();
       }
     }, left);
     await new Promise((resolve) => this.#server.close(resolve));
     clearTimeout(deadline);
     clearInterval(this.#checking);
-    return answered;
+    return areAllAnswered;
   }
 
   /**
@@ -173,7 +171,7 @@ export class NodeServer {
     });
     http.maxHeadersCount = 0; // with a limit, Node.js silently drops further headers, such as Authorization
     for (const event of ['request', 'checkContinue', 'checkExpectation'] as const) {
-      http.on(event, (request, response) => this.#begin(request, response));
+      http.on(event, (request, response) => void this.#begin(request, response));
     }
     http.on('connect', (request) => {
       this.#refuse(gateOf(request), connectRefused(allow), refusedRequest(request));
@@ -206,17 +204,15 @@ export class NodeServer {
     return longestWaiting ?? [...this.#gates.open].find((gate) => gate.pipelines);
   }
 
-  #begin(request: IncomingMessage, response: ServerResponse): void {
+  async #begin(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const gate = gateOf(request);
     const fault = requestFault(request);
     if (fault) return this.#refuse(gate, fault, refusedRequest(request));
     gate.begin(response);
-    const rescue = (error: unknown): void => this.#rescue(gate, response, error);
     try {
-      const responding = this.#listener(request, response);
-      if (responding instanceof Promise) responding.catch(rescue);
+      await this.#listener(request, response);
     } catch (error) {
-      rescue(error);
+      this.#rescue(gate, response, error);
     }
   }
 
