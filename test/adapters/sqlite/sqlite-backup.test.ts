@@ -35,6 +35,7 @@ import {
   copyAsCrashed,
   expectStoreFileError,
   intercept,
+  makeOldStore,
   modeOf,
   queried,
   rejection,
@@ -60,21 +61,23 @@ const PAIR_WRITER = `
   }`;
 
 /** Whether a line of strace shows that a file or folder is synced, or will be with each write. */
-const syncs = (line: string, path = ''): boolean =>
+const syncs = (line: string, path: string): boolean =>
   (/sync\(/.test(line) && line.includes(`<${path}>`)) ||
   (line.includes('O_SYNC') && line.includes(`"${path}"`));
 
-const names = async (file: string): Promise<string[]> => {
+async function names(file: string): Promise<string[]> {
   const { pets } = await testStore(file);
-  return (await allPets(pets)).map(({ name }) => name);
-};
+  const all = await allPets(pets);
+  return all.map(({ name }) => name);
+}
 
 type Leave = (store: CompleteStore, file: string) => Promise<void>;
 
 /** A backup with one animal, of a store with two; how the store is left is up to `leave`. */
 async function leftStore(leave: Leave = (store) => store.close()) {
   const path = testFolder();
-  const [folder, backup] = [join(path, 'data'), join(path, 'b.db')];
+  const folder = join(path, 'data');
+  const backup = join(path, 'b.db');
   const file = join(folder, 'a.db');
   const store = await openSqliteStore(file);
   await store.pets.add({ ...rex, name: 'before' });
@@ -87,10 +90,10 @@ async function leftStore(leave: Leave = (store) => store.close()) {
 
 /** Leaves a store as a kill does, with its log. */
 const crash: Leave = async (store, file) => {
-  await copyAsCrashed(file, `${file}.crashed`);
+  const crashed = `${file}.crashed`;
+  await copyAsCrashed(file, crashed);
   await store.close();
-  for (const suffix of ['', '-wal', '-shm'])
-    await rename(`${file}.crashed${suffix}`, file + suffix);
+  for (const suffix of ['', '-wal', '-shm']) await rename(crashed + suffix, file + suffix);
 };
 
 describe('backUpSqliteStore', () => {
@@ -101,15 +104,21 @@ describe('backUpSqliteStore', () => {
     const writer = spawn(process.execPath, ['--input-type=module', '-e', PAIR_WRITER, file], {
       stdio: ['ignore', 'inherit', 'ignore', 'ipc'],
     });
-    const acknowledged = async (): Promise<number> => (await once(writer, 'message'))[0] as number;
+    const acknowledged = async (): Promise<number> => {
+      const [count] = await once(writer, 'message');
+      return Number(count);
+    };
     try {
       while ((await acknowledged()) < 100);
       for (let round = 0; round < 5; round += 1) {
+        const backup = `${file}.backup-${round}`;
         const before = await acknowledged();
-        const { pets } = await backUpSqliteStore(file, `${file}.backup-${round}`);
-        expect(pets).to.be.at.least(before);
-        expect(pets % 2, 'no half transaction').to.equal(0);
-        expect(petsIn(`${file}.backup-${round}`)).to.equal(pets);
+
+        const { pets } = await backUpSqliteStore(file, backup);
+
+        expect(pets, 'animals in the backup').to.be.at.least(before);
+        expect(pets % 2, 'half a transaction').to.equal(0);
+        expect(petsIn(backup)).to.equal(pets);
       }
     } finally {
       writer.kill('SIGKILL');
@@ -120,38 +129,36 @@ describe('backUpSqliteStore', () => {
   it('leaves a single file that only its owner can read, and tells what is in it', async () => {
     const { pets, file } = await testStore();
     await pets.add(rex);
-    const folder = join(file, '../backups');
-    await mkdir(folder);
+    const folder = testFolder();
     const target = join(folder, 'a.db');
-    expect(await backUpSqliteStore(file, target)).to.deep.equal({
-      store: file,
-      file: target,
-      pets: 1,
-    });
+
+    const backup = await backUpSqliteStore(file, target);
+
+    expect(backup).to.deep.equal({ store: file, file: target, pets: 1 });
     expect(await modeOf(target)).to.equal('600');
     expect(petsIn(target)).to.equal(1);
-    expect(await readdir(folder), 'no log: it opens on a disk that is read-only').to.deep.equal([
-      'a.db',
-    ]);
+    // Without a log it opens on a disk that is read-only.
+    expect(await readdir(folder)).to.deep.equal(['a.db']);
   });
 
   for (const command of ['backup', 'export']) {
     it(`brings the file of ${command} to the disk before it gives it its name`, async function () {
       const log = join(testFolder(), 'strace');
-      const calls = ['-f', '-y', '-o', log, '-e', 'trace=openat,fsync,fdatasync,link,linkat'];
-      if (spawnSync('strace', [...calls, 'true']).status !== 0) return this.skip();
+      const trace = ['-f', '-y', '-o', log, '-e', 'trace=openat,fsync,fdatasync,link,linkat'];
+      if (spawnSync('strace', [...trace, 'true']).status !== 0) return this.skip();
       const { pets, file, close } = await testStore();
       await pets.add(rex);
       await close();
       const target = join(dirname(file), 'target.csv');
-      spawnSync('strace', [...calls, process.execPath, MAIN, command, target], {
-        env: { ...process.env, STORE_URL: `sqlite:${file}` },
-      });
+
+      const env = { ...process.env, STORE_URL: `sqlite:${file}` };
+      spawnSync('strace', [...trace, process.execPath, MAIN, command, target], { env });
+
       const text = await readFile(log, 'utf8');
       const lines = text.split('\n');
       const named = lines.findIndex((line) => /link/.test(line) && line.includes(`"${target}"`));
       expect(named, text).to.be.greaterThan(0);
-      const [, temporary] = /"([^"]+)"/.exec(lines[named] ?? '') ?? [];
+      const [, temporary = ''] = /"([^"]+)"/.exec(lines[named] ?? '') ?? [];
       const before = lines.slice(0, named).some((line) => syncs(line, temporary));
       expect(before, `${temporary} is synced`).to.equal(true);
       const after = lines.slice(named).some((line) => syncs(line, dirname(target)));
@@ -159,56 +166,64 @@ describe('backUpSqliteStore', () => {
     });
   }
 
-  it('fails if it cannot bring the name of the file to the disk, as a new store does', async () => {
-    const { file } = await testStore();
-    const handle = await open(dirname(file));
-    const handles = Object.getPrototypeOf(handle) as typeof handle;
-    await handle.close();
-    const fault = Object.assign(new Error('EIO'), { syscall: 'fsync' });
+  describe('where a folder cannot be synced', () => {
+    let fault: Error;
     const synced: string[] = [];
-    const sync = mock.method(handles, 'sync', async function (this: typeof handle) {
-      if (process.platform === 'linux') synced.push(await readlink(`/proc/self/fd/${this.fd}`));
-      throw fault;
+    beforeEach(async () => {
+      fault = Object.assign(new Error('EIO'), { syscall: 'fsync' });
+      const handle = await open(testFolder());
+      const handles = Object.getPrototypeOf(handle) as typeof handle;
+      await handle.close();
+      mock.method(handles, 'sync', async function (this: typeof handle) {
+        if (process.platform === 'linux') synced.push(await readlink(`/proc/self/fd/${this.fd}`));
+        throw fault;
+      });
     });
-    try {
+    afterEach(() => {
+      mock.restoreAll();
+      Reflect.deleteProperty(process, 'permission');
+    });
+
+    it('fails, as the creation of a store does', async () => {
+      const file = join(testFolder(), 'a.db');
+      makeOldStore(file);
+
       const backup = backUpSqliteStore(file, `${file}.backup`);
       await expectStoreFileError(backup, /was not copied to .+ \(EIO\)/);
+
+      const folder = await realpath(dirname(file));
+      if (process.platform === 'linux') expect(synced.at(-1)).to.equal(folder);
       await expectStoreFileError(openSqliteStore(`${file}.new`), /cannot be used \(EIO\)/);
-      if (process.platform === 'linux')
-        expect(synced.at(-1)).to.equal(await realpath(dirname(file)));
-      // As Node.js's permission model does, from version 26 on.
+    });
+
+    it('creates no folder under the permission model of Node.js 26', async () => {
+      const folder = join(testFolder(), 'new');
       Object.assign(fault, { code: 'ERR_ACCESS_DENIED' });
       Object.defineProperty(process, 'permission', { value: {}, configurable: true });
-      const folder = join(dirname(file), 'new');
-      await expectStoreFileError(
-        openSqliteStore(join(folder, 'a.db')),
-        /: create the folder first/,
-      );
+
+      const opening = openSqliteStore(join(folder, 'a.db'));
+
+      await expectStoreFileError(opening, /: create the folder first/);
       expect(existsSync(folder)).to.equal(false);
-    } finally {
-      sync.mock.restore();
-      Reflect.deleteProperty(process, 'permission');
-    }
+    });
   });
 
   it('lets one of several backups to the same file win, and tells the others', async () => {
     const { file } = await testStore();
+
     const backups = [1, 2, 3].map(() => backUpSqliteStore(file, `${file}.backup`));
+
     const results = await Promise.allSettled(backups);
-    expect(results.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
-    for (const result of results)
-      if (result.status === 'rejected')
-        expect(String(result.reason)).to.match(
-          /\.backup exists: |not copied to .+\.backup \(EEXIST/,
-        );
-    expect((await readdir(dirname(file))).filter((name) => name.includes('.tmp-'))).to.deep.equal(
-      [],
-    );
+    const failed = results.filter((result) => result.status === 'rejected');
+    expect(failed, 'backups that failed').to.have.length(2);
+    for (const { reason } of failed)
+      expect(String(reason)).to.match(/\.backup exists: |not copied to .+\.backup \(EEXIST/);
+    const left = await readdir(dirname(file));
+    expect(left.filter((name) => name.includes('.tmp-'))).to.deep.equal([]);
   });
 
   it('stops at a signal that comes while it copies, and leaves nothing', async () => {
-    const { pets, file } = await testStore();
-    await pets.add(rex);
+    const { file } = await testStore();
     const before = await readdir(dirname(file));
     const stop = new AbortController();
     const reason = new Error('enough');
@@ -216,7 +231,9 @@ describe('backUpSqliteStore', () => {
     const end = intercept('prepare', (sql) => {
       if (sql.startsWith('VACUUM')) process.kill(process.pid, 'SIGUSR2');
     });
+
     const backup = backUpSqliteStore(file, `${file}.backup`, { signal: stop.signal });
+
     expect(await rejection(backup).finally(end)).to.equal(reason);
     expect(await readdir(dirname(file))).to.deep.equal(before);
   });
@@ -226,18 +243,23 @@ describe('backUpSqliteStore', () => {
     await pets.add(rex);
     const crashed = `${file}.crashed`;
     await copyAsCrashed(file, crashed, ['', '-wal']);
-    const before = await readFile(`${crashed}-wal`);
-    expect(await backUpSqliteStore(crashed, `${file}.backup`)).to.include({ pets: 1 });
-    expect(before.equals(await readFile(`${crashed}-wal`))).to.equal(true);
+    const before = await readFile(`${crashed}-wal`, 'latin1');
+
+    const backup = await backUpSqliteStore(crashed, `${file}.backup`);
+
+    expect(backup).to.include({ pets: 1 });
+    expect(await readFile(`${crashed}-wal`, 'latin1')).to.equal(before);
   });
 
   it('upgrades neither the store nor the backup: it may be made before an upgrade', async () => {
-    const { file, close } = await testStore();
-    await close();
-    change(file, 'PRAGMA user_version = 2');
-    await backUpSqliteStore(file, `${file}.backup`);
-    for (const each of [file, `${file}.backup`])
-      expect(queried(each, 'PRAGMA user_version')).to.equal(2);
+    const file = join(testFolder(), 'a.db');
+    const backup = `${file}.backup`;
+    makeOldStore(file, 2);
+
+    await backUpSqliteStore(file, backup);
+
+    for (const each of [file, backup])
+      expect(queried(each, 'PRAGMA user_version'), each).to.equal(2);
   });
 
   for (const [what, target, problem] of [
@@ -245,26 +267,19 @@ describe('backUpSqliteStore', () => {
     ['the name of a log', 'a.db-wal', /a\.db-wal has a name that SQLite uses/],
     ['the name of a journal', 'a.db-journal', /a\.db-journal has a name that SQLite uses/],
     ['a folder that does not exist', 'none/b.db', /a\.db was not copied to .*none\/b\.db \(ENOENT/],
-    [
-      'a store whose copy proves damaged',
-      'c.db',
-      /a\.db is damaged \(CHECK constraint failed in pets\)/,
-    ],
+    ['a store whose copy proves damaged', 'c.db', /is damaged \(CHECK constraint failed in pets\)/],
   ] as const) {
     it(`refuses ${what} in one line, and changes no file`, async () => {
       const folder = testFolder();
       const file = join(folder, 'a.db');
-      const opened = await openSqliteStore(file);
-      await Promise.all(Array.from({ length: 500 }, () => opened.pets.add(rex)));
-      await opened.close();
-      if (target === 'c.db')
-        change(
-          file,
-          "PRAGMA ignore_check_constraints = ON; UPDATE pets SET status = 'lost' WHERE id = 9",
-        );
+      makeOldStore(file);
+      const wrong = "UPDATE pets SET status = 'lost' WHERE id = 1";
+      if (target === 'c.db') change(file, `PRAGMA ignore_check_constraints = ON; ${wrong}`);
       await writeFile(join(folder, 'b.db'), 'an earlier backup');
       const before = await stateOf(folder);
+
       await expectStoreFileError(backUpSqliteStore(file, join(folder, target)), problem);
+
       expect(await stateOf(folder)).to.deep.equal(before);
     });
   }
@@ -312,11 +327,11 @@ describe('restoreSqliteStore', () => {
       await crash(store, file);
       await writeFile(file, Buffer.alloc(8192, 0xa5));
     },
-    'lost its file, but not a journal': async (store, file) => {
+    'has a journal, but no file': async (store, file) => {
       await store.close();
       await rename(file, `${file}-journal`);
     },
-    'is gone, with its folder': async (store, file) => {
+    'is missing, with its folder': async (store, file) => {
       await store.close();
       await rm(dirname(file), { recursive: true });
     },
@@ -324,15 +339,16 @@ describe('restoreSqliteStore', () => {
   for (const [what, leave] of Object.entries(ways)) {
     it(`puts a backup in the place of a store that ${what}: it holds what the backup holds`, async () => {
       const { folder, file, backup } = await leftStore(leave);
-      const before = await readFile(backup);
-      const had = await readdir(folder).catch(() => []);
+      const before = await readFile(backup, 'latin1');
+      const isMissing = !existsSync(folder);
+
       const { setAside, ...restored } = await restoreSqliteStore(file, backup);
+
       expect(restored).to.deep.equal({ store: file, file: backup, pets: 1 });
-      expect(before.equals(await readFile(backup)), 'the backup stays').to.equal(true);
+      expect(await readFile(backup, 'latin1'), 'the backup').to.equal(before);
       expect(await modeOf(file)).to.equal('600');
-      const left = (await readdir(folder)).filter((name) => name !== 'a.db');
-      expect(left, 'no log').to.deep.equal(setAside === undefined ? [] : [basename(setAside)]);
-      expect(setAside === undefined).to.equal(had.length === 0);
+      const left = isMissing ? ['a.db'] : ['a.db', basename(setAside ?? 'nothing')];
+      expect(await readdir(folder), 'no log').to.have.members(left);
       expect(await names(file)).to.deep.equal(['before']);
       const { pets } = await testStore(file);
       expect((await pets.add(rex)).id, 'no id is used again').to.equal(8n);
@@ -341,7 +357,9 @@ describe('restoreSqliteStore', () => {
 
   it('sets aside all of a store that a crash left with its log', async () => {
     const { file, backup } = await leftStore(crash);
+
     const { setAside = '' } = await restoreSqliteStore(file, backup);
+
     expect(await names(join(setAside, 'a.db'))).to.deep.equal(['before', 'after']);
   });
 
@@ -349,37 +367,41 @@ describe('restoreSqliteStore', () => {
     const { folder, file, backup } = await leftStore();
     const link = join(folder, '../link.db');
     await symlink(file, link);
-    expect(await restoreSqliteStore(link, backup)).to.include({ store: file });
+
+    const restored = await restoreSqliteStore(link, backup);
+
+    expect(restored).to.include({ store: file });
     expect(await readlink(link)).to.equal(file);
     expect(await names(file)).to.deep.equal(['before']);
   });
 
   const thief = 'CREATE TRIGGER thief AFTER INSERT ON pets BEGIN DELETE FROM pets; END';
-  for (const [what, make, problem] of [
-    ['is damaged', (file: string) => truncate(file, 8192), /malformed|is damaged/],
-    ['is empty', (file: string) => truncate(file, 0), /b\.db is empty: name a backup/],
-    [
-      'has a trigger that no store has',
-      (file: string) => change(file, thief),
-      /has the trigger thief: no/,
-    ],
-  ] as const) {
+  const faults = {
+    'is damaged': [(file: string) => truncate(file, 8192), /malformed|is damaged/],
+    'is empty': [(file: string) => truncate(file, 0), /b\.db is empty: name a backup/],
+    'has a trigger': [(file: string) => change(file, thief), /has the trigger thief: no/],
+  } as const;
+  for (const [what, [make, problem]] of Object.entries(faults)) {
     it(`refuses a backup that ${what}, and leaves the store as it is`, async () => {
       const { folder, file, backup } = await leftStore();
       await make(backup);
       const before = await stateOf(folder);
+
       await expectStoreFileError(restoreSqliteStore(file, backup), problem);
+
       expect(await stateOf(folder)).to.deep.equal(before);
       expect(await readdir(folder)).to.deep.equal(['a.db']);
     });
   }
 
-  it('lets go of a store that is in use, which can be restored once it is not', async () => {
+  it('releases a store that is in use, which can be restored once it is not', async () => {
     const { file, backup } = await leftStore();
     const other = new DatabaseSync(file);
     other.exec('BEGIN IMMEDIATE');
+
     await expectStoreFileError(restoreSqliteStore(file, backup), /is in use/);
     other.close();
+
     expect(await restoreSqliteStore(file, backup)).to.include({ pets: 1 });
   });
 
@@ -387,11 +409,13 @@ describe('restoreSqliteStore', () => {
     if (process.getuid?.() !== 0) return this.skip();
     const { folder, file, backup } = await leftStore();
     await chown(file, 65_534, 65_533);
-    await restoreSqliteStore(file, backup);
-    expect(await stat(file)).to.include({ uid: 65_534, gid: 65_533 });
-    await rm(file);
     await chown(folder, 65_532, 65_531);
+
     await restoreSqliteStore(file, backup);
-    expect(await stat(file)).to.include({ uid: 65_532, gid: 65_531 });
+    expect(await stat(file), 'in the place of a store').to.include({ uid: 65_534, gid: 65_533 });
+
+    await rm(file);
+    await restoreSqliteStore(file, backup);
+    expect(await stat(file), 'in an empty place').to.include({ uid: 65_532, gid: 65_531 });
   });
 });
