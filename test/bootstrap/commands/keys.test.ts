@@ -4,6 +4,7 @@ import type {
   ApiKeyRecord,
   ApiKeyRepository,
 } from '../../../src/application/ports/api-key-repository.js';
+import { SCOPES } from '../../../src/application/ports/authenticator.js';
 import { run } from '../../../src/bootstrap/commands/run.js';
 import { Shelf, TestIo, changed, runLine, type Outcome } from '../test-io.js';
 import { TOKENS, type Adapter, type Wiring } from '../../../src/bootstrap/service/wiring.js';
@@ -130,7 +131,7 @@ describe('The commands for keys', () => {
       now = new Date(now.getTime() + 1);
       const second = await issued(' --scope pets:read --expires 90d');
       await keys(`revoke ${second} --after 1h`);
-      const all = 'pets:read,pets:write,pets:delete';
+      const all = SCOPES.join(',');
       const column = (text: string): string => text.padEnd(all.length);
 
       const { out } = await keys('list');
@@ -156,7 +157,8 @@ describe('The commands for keys', () => {
       await apiKeys.add(record);
       const [, line] = (await keys('list')).out.split('\n');
 
-      expect(line).to.match(/\ufffd {33}a\ufffd\[2J\ufffdb\ufffd$/);
+      const scopes = '\ufffd'.padEnd(SCOPES.join(',').length);
+      expect(line).to.match(new RegExp(` {2}${scopes} {2}a\ufffd\\[2J\ufffdb\ufffd$`));
     });
   });
 
