@@ -110,7 +110,7 @@ export function addPets(
     };
 
     for (const batch of batchesOf(rows)) {
-      await allSettled(batch.map(add));
+      await waitForAll(batch.map(add));
       report.line = batch.at(-1)?.line ?? report.line;
     }
   };
@@ -142,7 +142,7 @@ export function changePets(pets: PetRepository, changes?: PetChanges): PetUpdate
     for (const batch of batchesOf(updates)) {
       // Of several lines for one animal the last one counts.
       const byAnimal = Map.groupBy(batch, ({ id }) => id);
-      await allSettled([...byAnimal.values()].map(applyInOrder));
+      await waitForAll([...byAnimal.values()].map(applyInOrder));
     }
   };
 }
@@ -154,7 +154,7 @@ function* batchesOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
 }
 
 /** Waits for all, and then throws what the first that failed rejected with. */
-async function allSettled(work: ReadonlyArray<Promise<void>>): Promise<void> {
+async function waitForAll(work: ReadonlyArray<Promise<void>>): Promise<void> {
   const results = await Promise.allSettled(work);
   const failed = results.find((result) => result.status === 'rejected');
   if (failed) throw failed.reason;
