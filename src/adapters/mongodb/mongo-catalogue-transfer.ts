@@ -81,10 +81,14 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
         const writes: Array<AnyBulkWriteOperation<PetDocument>> = [];
         for (const pet of given) {
           const document = toPetDocument(pet.id, pet, new ObjectId());
-          if (!stored.has(pet.id)) {
+          const found = stored.get(pet.id);
+          if (found === undefined) {
             writes.push(upsert(pet.id, { $setOnInsert: document }));
-          } else if (removed.includes(pet.id)) {
-            const filter = { _id: pet.id, removedUntil: { $type: 'date' } } as const;
+          } else if (found.removedUntil) {
+            const filter = {
+              _id: pet.id,
+              removedUntil: { $type: 'date' },
+            } as const;
             writes.push({ replaceOne: { filter, replacement: document } });
           }
         }
@@ -94,7 +98,11 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
     readClaims: ({ after, limit, now }, call) =>
       connection.run('reading claims', { ...call, timeout }, async (options) => {
         const keepUntil = { $gt: new Date(now) };
-        const page = { ...options, sort: { _id: 1 }, limit } as const;
+        const page = {
+          ...options,
+          sort: { _id: 1 },
+          limit,
+        } as const;
         let start = after === undefined ? '' : claimId(after);
         while (true) {
           const found = await claims.find({ _id: { $gt: start }, keepUntil }, page).toArray();
@@ -145,7 +153,11 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
 }
 
 const upsert = <Id, Update>(_id: Id, update: Update) => ({
-  updateOne: { filter: { _id }, update, upsert: true },
+  updateOne: {
+    filter: { _id },
+    update,
+    upsert: true,
+  },
 });
 
 /** Writes in any order, so that one that fails stops no other. The driver refuses an empty batch. */

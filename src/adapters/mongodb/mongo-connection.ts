@@ -98,7 +98,11 @@ export class MongoConnection {
   async mayHoldStore(): Promise<boolean> {
     try {
       return await this.run('looking for the store', undefined, (options) => {
-        const listing = { ...options, nameOnly: true, authorizedCollections: true };
+        const listing = {
+          ...options,
+          nameOnly: true,
+          authorizedCollections: true,
+        };
         return this.#database.listCollections({ name: 'pets' }, listing).hasNext();
       });
     } catch (error) {

@@ -78,7 +78,10 @@ export function mongoClaims(
         _id: claimId(claim),
         fingerprint,
         keepUntil: new Date(claim.keepUntil),
-        pet: { _id: await inserts.nextId(options), operation },
+        pet: {
+          _id: await inserts.nextId(options),
+          operation,
+        },
       };
       const settled = await settle(mine, now, options);
       if (settled.fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();

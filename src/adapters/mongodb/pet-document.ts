@@ -70,5 +70,10 @@ export function toClaim({ _id, fingerprint, keepUntil, pet }: ClaimDocument): Cl
     petId !== undefined &&
     operation instanceof ObjectId;
   if (!isReadable) throw unreadable('claims', _id, 'a field is missing or has the wrong type');
-  return { _id, fingerprint, keepUntil, pet: { _id: petId, operation } };
+  return {
+    _id,
+    fingerprint,
+    keepUntil,
+    pet: { _id: petId, operation },
+  };
 }

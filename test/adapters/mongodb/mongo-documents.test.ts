@@ -214,7 +214,7 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     expect(replay).to.deep.equal({ pet, replayed: true });
     expect(keys).to.deep.equal([{ ...apiKey, revokedAt: 1 }]);
     expect(revoked).to.deep.equal({ ...apiKey, revokedAt: 0 });
-    expect(added.id > 1000n, `the id ${added.id} is above the counter`).to.equal(true);
+    expect(added.id, 'the id after the counter').to.be.above(1000n);
   });
 
   it('are not made by a store that must exist, or is only read: it is refused in one line, and keeps no connection', async () => {
@@ -309,7 +309,7 @@ describeStore('A MongoDB store, with documents of other programs:', ({ onStore }
 
     expect(all).to.deep.equal(READ);
     expect(page).to.deep.equal(READ.slice(2));
-    expect(added.id > 2n ** 40n, `the id ${added.id} is the greatest`).to.equal(true);
+    expect(added.id).to.be.above(2n ** 40n);
     expect(claim).to.have.property('petId', 1n);
     for (const pet of READ) {
       const { id } = pet;
@@ -356,7 +356,7 @@ describeStore('A MongoDB store, with documents of other programs:', ({ onStore }
       expect(listed).to.deep.equal([pet]);
       expect(found).to.deep.equal(pet);
       expect(reason).to.include(' 2n in pets ');
-      expect(added.id > 2n, `the id ${added.id} is the greatest`).to.equal(true);
+      expect(added.id).to.be.above(2n);
     },
   );
 
@@ -388,7 +388,7 @@ describeStore('A MongoDB store, with documents of other programs:', ({ onStore }
         expect(reason).to.not.include('Rex');
         if (isFindable) expect(reason).to.include(` ${wrong._id}n `);
       }
-      expect(added.id > 10n, `the id ${added.id} is new`).to.equal(true);
+      expect(added.id).to.be.above(10n);
       const stored = await collection('pets').countDocuments();
       expect(stored, 'documents').to.equal(2);
     });

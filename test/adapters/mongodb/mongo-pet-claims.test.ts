@@ -56,7 +56,7 @@ describeStore('A claim in MongoDB', ({ onStore, throughProxy }) => {
 
     expect(late, 'the retry that was held').to.deep.equal(replay);
     const { id } = replay.pet;
-    expect(id > pet.id, `the new id ${id} is greater than ${pet.id}`).to.equal(true);
+    expect(id, 'the new id').to.be.above(pet.id);
     expect(replay).to.deep.equal({ pet: { ...pet, id }, replayed: true });
     const stored = await store.pets.findById(id);
     expect(stored).to.deep.equal(replay.pet);
