@@ -28,7 +28,7 @@ export class LevelPetRepository {
   #pets;
   #byStatus;
   #claims;
-  #lapses;
+  #expiries;
   #isReading;
   #lastId = 0n;
   #lastWrite = Promise.resolve();
@@ -44,7 +44,7 @@ export class LevelPetRepository {
     repository.#pets = db.sublevel('pets');
     repository.#byStatus = db.sublevel('by-status');
     repository.#claims = db.sublevel('claims', { valueEncoding: 'json' });
-    repository.#lapses = db.sublevel('lapses');
+    repository.#expiries = db.sublevel('expiries');
     const [last = '0'] = await repository.#pets.keys({ reverse: true, limit: 1 }).all();
     repository.#lastId = BigInt(last);
     return repository;
@@ -117,13 +117,13 @@ export class LevelPetRepository {
   async #claimWrites(claim, now, petId) {
     const { fingerprint, keepUntil } = claim;
     const key = claimKey(claim);
-    const lapsed = await this.#lapses.iterator({ lt: ordered(now + 1) }).all();
+    const expired = await this.#expiries.iterator({ lt: ordered(now + 1) }).all();
     return [
-      ...lapsed.flatMap(([lapse, lapsedKey]) => [
-        { type: 'del', sublevel: this.#lapses, key: lapse },
-        { type: 'del', sublevel: this.#claims, key: lapsedKey },
+      ...expired.flatMap(([expiry, expiredKey]) => [
+        { type: 'del', sublevel: this.#expiries, key: expiry },
+        { type: 'del', sublevel: this.#claims, key: expiredKey },
       ]),
-      { type: 'put', sublevel: this.#lapses, key: ordered(keepUntil) + key, value: key },
+      { type: 'put', sublevel: this.#expiries, key: ordered(keepUntil) + key, value: key },
       {
         type: 'put',
         sublevel: this.#claims,
