@@ -14,6 +14,7 @@ import { petChangesContract } from '../contract/pet-changes-contract.js';
 import { storeContract } from '../contract/store-contract.js';
 import type { CaseResult, Contract, ContractCase, Subject } from '../contract/contract.js';
 import { runContract } from '../contract/run-contract.js';
+import { until } from '../until.js';
 
 interface Counter extends Subject {
   count: number;
@@ -49,6 +50,11 @@ const fails: ContractCase<Counter> = {
   run: () => Promise.reject(new Error('broken')),
 };
 const never: ContractCase<Counter> = { name: 'never ends', run: () => new Promise(() => {}) };
+
+const needsLegs = (isMissing: boolean): ContractCase<Counter> => ({
+  ...fails,
+  needs: [{ name: 'legs', missing: () => (isMissing ? 'it is a counter' : undefined) }],
+});
 
 const noDisk = (): Promise<never> => Promise.reject(new Error('no disk'));
 
@@ -117,7 +123,7 @@ describe('runContract', () => {
       'starts at 0: Error: the subject did not open within 0.01 s',
     ]);
     later.resolve();
-    while (counters.disposed === 0) await Promise.resolve();
+    await until('the late subject is disposed of', () => counters.disposed > 0);
   });
 
   it('fails once, by name, when the subject lacks what every case needs, and skips the others', async () => {
@@ -201,6 +207,16 @@ describe('runContract', () => {
     expect(outcomes(await run(cases, options))).to.deep.equal([
       'starts at 0: passed',
       'fails: Error: broken',
+    ]);
+  });
+
+  it('makes no case that needs what `without` names, and fails a subject that has it', async () => {
+    const lacking = await run([counts, needsLegs(true)], { without: ['legs'] });
+    const having = await run([counts, needsLegs(false)], { without: ['legs'] });
+
+    expect(outcomes(lacking)).to.deep.equal(['starts at 0: passed']);
+    expect(outcomes(having)).to.deep.equal([
+      'starts at 0: Error: the subject has `legs`, which `without` names: no case can run',
     ]);
   });
 

@@ -13,8 +13,8 @@ export interface RunOptions {
   /** Drops the cases that it returns false for. Default: all run. */
   readonly only?: ((name: string, topic: string | undefined) => boolean) | undefined;
   /**
-   * Optional parts that the subject lacks on purpose, such as `another`: drops the cases that need one. Default: such
-   * cases are skipped, each with the reason.
+   * Optional parts that the subject lacks on purpose, such as `shared`: drops the cases that need one. A subject that
+   * has one fails. Default: such cases are skipped, each with the reason.
    */
   readonly without?: readonly string[] | undefined;
   /**
@@ -61,6 +61,9 @@ type Verdict = Pick<CaseResult, 'outcome' | 'error' | 'reason'>;
 /** The cases of a contract that are to run, and the subjects that they run on. */
 export class Suite<Tested extends Subject, Given extends string> {
   readonly cases: readonly ContractCase<Tested, Given>[];
+  /** Those that `without` drops. */
+  readonly #dropped: readonly ContractCase<Tested, Given>[];
+  readonly #without: readonly string[];
   readonly #contract: Contract<Tested, Given>;
   readonly #open: Open<Tested, Given>;
   readonly #timeLimit: number;
@@ -71,10 +74,12 @@ export class Suite<Tested extends Subject, Given extends string> {
 
   constructor(contract: Contract<Tested, Given>, open: Open<Tested, Given>, options: RunOptions) {
     const { only = () => true, without = [] } = options;
-    this.cases = contract.cases.filter(
-      ({ name, topic, needs = [] }) =>
-        only(name, topic) && !needs.some((part) => without.includes(part.name)),
-    );
+    const isWithout = ({ needs = [] }: ContractCase<Tested, Given>): boolean =>
+      needs.some((part) => without.includes(part.name));
+    const chosen = contract.cases.filter(({ name, topic }) => only(name, topic));
+    this.cases = chosen.filter((each) => !isWithout(each));
+    this.#dropped = chosen.filter(isWithout);
+    this.#without = without;
     this.#contract = contract;
     this.#open = open;
     this.#timeLimit = options.timeLimit ?? DEFAULT_TIME_LIMIT;
@@ -134,7 +139,7 @@ export class Suite<Tested extends Subject, Given extends string> {
   }
 
   async #openSubject(given: Given): Promise<OpenSubject<Tested>> {
-    const { lacks, adopt } = this.#contract;
+    const { adopt } = this.#contract;
     const opening = this.#open(given);
     let subject: Tested;
     try {
@@ -143,7 +148,7 @@ export class Suite<Tested extends Subject, Given extends string> {
       void opening.then((late) => late.dispose()).catch(() => {}); // in case it still opens
       throw error;
     }
-    this.#unfit = missingIn(subject, 'dispose') ?? lacks?.(subject);
+    this.#unfit = this.#faultOf(subject, given);
     if (this.#unfit !== undefined) {
       await subject.dispose?.();
       throw new Error(`${this.#unfit}: no case can run`);
@@ -152,6 +157,22 @@ export class Suite<Tested extends Subject, Given extends string> {
     const recorder = new Recorder();
     const dispose = () => this.#inTime('the subject was not disposed of', adopted.dispose());
     return { tested: recorder.record(adopted), recorder, dispose };
+  }
+
+  /** Why the subject is none of this contract. */
+  #faultOf(subject: Tested, given: Given): string | undefined {
+    const missing = missingIn(subject, 'dispose');
+    if (missing !== undefined) return missing;
+    return this.#contract.lacks?.(subject) ?? this.#presentIn(subject, given);
+  }
+
+  /** Which part a subject has though `without` names it. */
+  #presentIn(subject: Tested, given: Given): string | undefined {
+    const inThisSituation = this.#dropped.filter((each) => each.given === given);
+    const present = inThisSituation
+      .flatMap(({ needs = [] }) => needs)
+      .find((part) => this.#without.includes(part.name) && part.missing(subject) === undefined);
+    return present && `the subject has \`${present.name}\`, which \`without\` names`;
   }
 
   #inTime<Result>(what: string, work: Promise<Result>): Promise<Result> {

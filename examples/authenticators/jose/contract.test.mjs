@@ -60,5 +60,7 @@ async function open() {
 }
 
 describe('JoseAuthenticator', () => {
-  bindContract(authenticatorContract, open, { describe, it });
+  // Tokens cannot be chosen, and are not stored as hashes.
+  const without = ['DIGEST_TWINS', 'issueWithHash'];
+  bindContract(authenticatorContract, open, { describe, it }, { without });
 });
