@@ -6,7 +6,10 @@ import { isBusy, isSqliteError } from './sqlite-errors.js';
 /** How long a call waits for a lock, in milliseconds, if its signal is not aborted sooner. */
 const PATIENCE = 5000;
 
-/** The pause between quick tries, in milliseconds. A process that writes pauses as long between its commits. */
+/**
+ * The pause between quick tries, in milliseconds. A process that holds the lock pauses as long between commits, so that
+ * others get a chance.
+ */
 export const PAUSE = 1;
 
 /** How many tries follow each other quickly, to get the lock between two commits of others. */
@@ -15,7 +18,7 @@ const QUICK_TRIES = 300;
 /** After how many tries a wait is reported. */
 const LONG_WAIT = QUICK_TRIES + 10;
 
-/** Afterwards, pauses are random: processes that began to wait together try at different times. */
+/** Later pauses are random, so that processes that began to wait together try at different times. */
 const slowPause = (): number => 25 + 50 * Math.random();
 
 /**

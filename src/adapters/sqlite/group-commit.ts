@@ -23,7 +23,7 @@ const RECENT = 100;
 /** How long queued writes may take once the store closes, in milliseconds: it closes within five seconds. */
 const DRAIN_TIMEOUT = 4000;
 
-/** Whether `error` refuses a call whose work has changed nothing. `UnavailableError` is none: it may follow a change. */
+/** Whether `error` refuses a call before anything was changed. `UnavailableError` does not: it may follow a change. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof AnimalStoreError && !(error instanceof UnavailableError);
 
@@ -109,9 +109,9 @@ export class GroupCommit {
     this.#flushing = undefined;
   }
 
-  /** Waits for the turns in which the writes of a batch may come. */
+  /** Waits for the two turns of the event loop whose writes share a batch. */
   async #gather(): Promise<void> {
-    // While other processes write, too, each leaves the lock to them before its next commit.
+    // While several processes write, each pauses before its next commit, so that others get the lock.
     const othersWrite = performance.now() - this.#othersWroteAt < RECENT;
     await (othersWrite ? delay(PAUSE) : nextTurn());
     await nextTurn(); // of requests that arrived together, some may still be read

@@ -56,7 +56,7 @@ function openFile(
   file: string,
   mode: OpenMode,
   onLongWait: () => void,
-  notice: ReturnType<typeof notices>,
+  notice: (line: string) => void,
 ): CompleteStore {
   requireRegular(file);
   const isNew = !hasContent(file);

@@ -27,11 +27,13 @@ export function openUnchanged(file: string): DatabaseSync {
 }
 
 /**
- * | beside the file  | the folder        | the connection may | because                                              |
- * | ---------------- | ----------------- | ------------------ | ---------------------------------------------------- |
- * | a log or journal |                   | only read          | at its end, another would merge that into the file   |
- * | neither          | can be written    | write              | one that only reads would leave an empty log behind  |
- * | neither          | cannot be written | take the file for one that never changes | it cannot make a log there     |
+ * How SQLite is told to leave the file and what is beside it:
+ *
+ * | beside the file  | its folder        | the connection                     | why                                     |
+ * | ---------------- | ----------------- | ---------------------------------- | --------------------------------------- |
+ * | a log or journal | any               | only reads                         | a writer's end merges it into the file  |
+ * | neither          | can be written    | may write                          | a reader's end leaves an empty log      |
+ * | neither          | cannot be written | assumes that the file never changes | it could not make the log that it needs |
  */
 function connectUnchanged(file: string): DatabaseSync {
   const hasLog = [`${file}-wal`, `${file}-journal`].some(fs.existsSync);
