@@ -60,27 +60,22 @@ export const refusal = (
   body: JSON.stringify({ code, message, status }),
 });
 
-/** The response to an error, with the headers of every response. */
+/**
+ * The response to an error, with the headers of every response. A client never learns the cause of an error, or the
+ * message of an error that nobody expected.
+ */
 export function errorResponse(error: unknown, requestId: string): ErrorResponse {
-  const { code, message, headers } = error instanceof HttpError ? error : shown(error, requestId);
-  const { status } = ERRORS[code];
-  return refusal({ code, message, status }, { ...commonHeaders(requestId), ...headers });
-}
+  const respond = (code: ErrorCode, message: string, headers?: HttpError['headers']) =>
+    refusal(
+      { code, message, status: ERRORS[code].status },
+      { ...commonHeaders(requestId), ...headers },
+    );
 
-/** What a client may know of an error: never its cause, or the message of an error that nobody expected. */
-function shown(error: unknown, requestId: string): Pick<HttpError, 'code' | 'message' | 'headers'> {
-  if (!isAnimalStoreError(error)) {
-    return {
-      code: 'internal_error',
-      message: messageOf('internal_error', { requestId }),
-      headers: {},
-    };
-  }
+  if (error instanceof HttpError) return respond(error.code, error.message, error.headers);
+  if (!isAnimalStoreError(error))
+    return respond('internal_error', messageOf('internal_error', { requestId }));
   const { code } = error;
   const message = code === 'service_unavailable' ? ERRORS[code].message : error.message;
-  return {
-    code,
-    message,
-    headers: 'retryAfter' in error ? { 'Retry-After': String(error.retryAfter) } : {},
-  };
+  if (!('retryAfter' in error)) return respond(code, message);
+  return respond(code, message, { 'Retry-After': String(error.retryAfter) });
 }

@@ -57,6 +57,7 @@ export function report(
   { status, code, body }: Pick<HttpResponse, 'status' | 'body'> & { readonly code?: string },
   rest: Pick<RespondedRequest, 'requestId' | 'milliseconds'> & Partial<RespondedRequest>,
 ): void {
+  if (!log) return;
   const responded = {
     ...rest,
     method: request.method,
@@ -70,7 +71,7 @@ export function report(
   };
   const tell = (): void => {
     try {
-      log?.responded(responded);
+      log.responded(responded);
     } catch {
       // The log is the host's. Nobody else can be told.
     }

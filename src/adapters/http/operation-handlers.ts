@@ -57,13 +57,13 @@ export function operationRoutes(animalStore: AnimalStore, settings: HttpSettings
 
 function respondTo(operation: Operation, handle: Handler): Endpoint['handle'] {
   const { status, schema } = operation.success;
-  const usual = {
+  const usualHeaders = {
     ...(schema && { 'Content-Type': JSON_TYPE }),
     ...(operation.method === 'GET' ? REVALIDATED : UNCACHED),
   };
   return async (context) => {
     const { headers, body } = await handle(context);
-    const response = { status, headers: { ...usual, ...headers }, body };
+    const response = { status, headers: { ...usualHeaders, ...headers }, body };
     if (!operation.conditional) return response;
     // A full last page gets a Link when a next page appears, so the tag is of the Link too.
     const entityTag = await entityTagOf(body, headers?.['Link']);

@@ -26,12 +26,13 @@ export function crossOriginHeaders(
   route?: Route,
 ): Readonly<Record<string, string>> {
   if (origins.length === 0) return {};
-  const any = origins.includes('*');
-  const origin = request.header('origin');
+  const allowsAny = origins.includes('*');
   // Without it a cache could serve the response for one origin to another.
-  const vary = any ? {} : { Vary: 'Origin' };
-  if (origin === undefined || !(any || origins.includes(origin))) return vary;
-  const allowed = { 'Access-Control-Allow-Origin': any ? '*' : origin, ...vary };
+  const vary = allowsAny ? {} : { Vary: 'Origin' };
+  const origin = request.header('origin');
+  if (origin === undefined) return vary;
+  if (!allowsAny && !origins.includes(origin)) return vary;
+  const allowed = { 'Access-Control-Allow-Origin': allowsAny ? '*' : origin, ...vary };
   const isPreflight =
     request.method === 'OPTIONS' && request.header('access-control-request-method') !== undefined;
   if (!isPreflight) return { ...allowed, 'Access-Control-Expose-Headers': EXPOSED };

@@ -97,7 +97,7 @@ export class KeptLog implements HttpLog {
   }
 }
 
-/** Lets everything that can go on go on. */
+/** Waits until all work that needs no timer and no socket is done. */
 export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** The status of a response, and the code of its error. */
@@ -161,7 +161,7 @@ export class HeldPetRepository implements PetRepository {
   }
 }
 
-/** Keeps the process alive during a test that waits for a deadline. The deadline's own timer does not. */
+/** Keeps the process alive during a test that waits for a deadline: the timer of a request does not. */
 export function keepAlive(): void {
   let timer: ReturnType<typeof setInterval>;
   before(() => {
