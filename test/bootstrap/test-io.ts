@@ -29,7 +29,10 @@ export class TestIo extends EventEmitter {
     this.stdin = Readable.from(stdin.map((chunk) => Buffer.from(chunk)));
     this.env = env;
     this.stderr = {
-      write: (text: string, written?: () => void) => (this.#write('err', text), written?.()),
+      write: (text: string, written?: () => void): void => {
+        this.#write('err', text);
+        written?.();
+      },
       isTTY,
       columns: 80,
     };

@@ -1,4 +1,4 @@
-import { Agent, request as httpRequest } from 'node:http';
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -6,6 +6,11 @@ export interface Received {
   readonly status: number;
   readonly headers: NodeJS.Dict<string | string[]>;
   readonly body: string;
+}
+
+async function received(response: IncomingMessage): Promise<Received> {
+  const { statusCode: status = 0, headers } = response;
+  return { status, headers, body: await text(response) };
 }
 
 /** A client of the service with connections of its own, kept or not. Its promises reject when a connection breaks. */
@@ -19,21 +24,13 @@ export class StoreClient {
   }
 
   send(method: string, url: string, body?: string): Promise<Received> {
+    const headers = {
+      ...(this.#key !== undefined && { authorization: `Bearer ${this.#key}` }),
+      ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
+    };
     return new Promise((resolve, reject) => {
-      const headers = {
-        ...(this.#key !== undefined && { authorization: `Bearer ${this.#key}` }),
-        ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
-      };
       const request = httpRequest(url, { method, headers, agent: this.#agent }, (response) => {
-        text(response).then(
-          (received) =>
-            resolve({
-              status: response.statusCode ?? 0,
-              headers: response.headers,
-              body: received,
-            }),
-          reject,
-        );
+        resolve(received(response));
       });
       request.on('error', reject).end(body);
     });
@@ -66,10 +63,8 @@ export class StoreClient {
         if (animals.has(String(id))) throw new Error(`${id} is listed twice`);
         animals.set(String(id), name);
       }
-      const link = /^<(?<target>[^>]*)>; rel="next"$/.exec(String(headers['link'] ?? ''))?.groups?.[
-        'target'
-      ];
-      next = link === undefined ? undefined : new URL(link, next).href;
+      const [, target] = /^<([^>]*)>; rel="next"$/.exec(String(headers['link'])) ?? [];
+      next = target === undefined ? undefined : new URL(target, next).href;
     }
     return animals;
   }

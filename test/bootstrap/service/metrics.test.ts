@@ -293,7 +293,10 @@ describe('The metrics', () => {
   it('are served only once the service can be asked whether it is ready', async () => {
     const opening = Promise.withResolvers<void>();
     const opened = Promise.withResolvers<Store>();
-    const open = () => (opening.resolve(), opened.promise);
+    const open = () => {
+      opening.resolve();
+      return opened.promise;
+    };
     const ADMIN_PORT = await freePort();
     const settings = { STORE_URL: 'shelf:', API_KEYS: KEY, ADMIN_PORT };
     const serving = new Serving(settings, factory('shelf', open));
