@@ -82,7 +82,7 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
       runLine(`copy --from ${wrong} --to sqlite:${join(temporaryFolder(), 'new.db')}`),
     ]);
 
-    expect((await add(url, 'Bella')).status).to.equal(201);
+    expect(await add(url, 'Bella')).to.include({ status: 201 });
     await expectUnreachable(address);
 
     await refused.io.said(/the database is not prepared yet[^\n]*[Aa]uthentication failed/);
@@ -161,7 +161,7 @@ describeOnOwnServers(
         secondary?.thaw();
         await set.primary();
         expect(await untilStatus(200, `${url}/pets`, KEY)).to.be.below(2000 + BUSY);
-        expect((await add(url, 'Bella')).status).to.equal(201);
+        expect(await add(url, 'Bella')).to.include({ status: 201 });
         const began = performance.now();
         expect(await child.stop()).to.have.property('code', 0);
         expect(performance.now() - began).to.be.below(25_000);

@@ -610,7 +610,7 @@ describe('import and export', () => {
 
     it('refuses --update beside --keep-ids, and on a store that changes no animals', async () => {
       const file = `id,${HEADER},A,1,sold\n`;
-      expect((await imported(file, ' --update --keep-ids')).code).to.equal(2);
+      expect(await imported(file, ' --update --keep-ids')).to.include({ code: 2 });
 
       store = { ...store, changes: undefined } as unknown as CompleteStore;
       expect(await imported(file, ' --update')).to.include({
@@ -677,7 +677,7 @@ describe('import and export', () => {
           `Animals added: ${(await names()).length}. Some of the next lines may be stored`,
         );
         expect(err).to.match(/\nThe store is not available \(adding\)\. disk is full\n$/);
-        expect((await imported(LONG_FILE, ' --once')).code).to.equal(0);
+        expect(await imported(LONG_FILE, ' --once')).to.include({ code: 0 });
         expect(await names()).to.have.members(LONG_NAMES);
       });
 
