@@ -83,7 +83,10 @@ export async function openFileStore(path, { mode = 'create' } = {}) {
       list: (range, call) => run('listing animals', call, () => listed(range)),
     },
     check: (call) => run('checking the store', call, async () => void (await file.stat())),
-    close: () => (closing ??= lastWrite.then(() => file.close())),
+    close: () => {
+      closing ??= lastWrite.then(() => file.close());
+      return closing;
+    },
   };
 }
 

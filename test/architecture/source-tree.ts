@@ -71,18 +71,18 @@ function targetOf(path: string, specifier: string | undefined): string | undefin
 }
 
 /** A node of the syntax tree, in the form that ESTree gives it. */
-interface Node {
+export interface Node {
   readonly type: string;
   readonly start: number;
   readonly end: number;
   readonly [property: string]: unknown;
 }
 
-const isNode = (value: unknown): value is Node =>
+export const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && 'type' in value && 'start' in value;
 
 /** Every node, but those that only name a member. */
-function* nodesIn(value: unknown): Generator<Node> {
+export function* nodesIn(value: unknown): Generator<Node> {
   if (Array.isArray(value)) for (const item of value) yield* nodesIn(item);
   if (!isNode(value)) return;
   yield value;

@@ -97,8 +97,9 @@ export class PostgresPetRepository {
     return rows.map(petOf);
   }
 
-  change(id, fields, condition, call) {
-    return this.#change('changing an animal', id, condition, call, async (client, pet) => {
+  change(id, fields, condition, { signal } = {}) {
+    const found = { doing: 'changing an animal', id, condition, signal };
+    return this.#change(found, async (client, pet) => {
       const changed = petWithId(id, { ...pet, ...fields });
       const { name, categoryId, status } = changed;
       await client.query('UPDATE pets SET name = $2, category_id = $3, status = $4 WHERE id = $1', [
@@ -111,15 +112,16 @@ export class PostgresPetRepository {
     });
   }
 
-  async remove(id, condition, call) {
-    const removed = await this.#change('removing an animal', id, condition, call, (client) =>
+  async remove(id, condition, { signal } = {}) {
+    const found = { doing: 'removing an animal', id, condition, signal };
+    const removed = await this.#change(found, (client) =>
       client.query('DELETE FROM pets WHERE id = $1', [id]),
     );
     return removed !== undefined;
   }
 
   /** Locks the row, so that no other change comes between the look at it and this one. */
-  #change(doing, id, condition, { signal } = {}, work) {
+  #change({ doing, id, condition, signal }, work) {
     return this.#write(doing, signal, (client) =>
       inTransaction(client, async () => {
         const { rows } = await client.query('SELECT * FROM pets WHERE id = $1 FOR UPDATE', [id]);
@@ -137,7 +139,8 @@ export class PostgresPetRepository {
   }
 
   close() {
-    return (this.#closing ??= this.#pool.end());
+    this.#closing ??= this.#pool.end();
+    return this.#closing;
   }
 
   async #write(doing, signal, work) {

@@ -32,7 +32,9 @@ async function makeModule(url: string): Promise<Module> {
     return new SourceTextModule(source, {
       identifier: url,
       context: realm,
-      initializeImportMeta: (meta) => void (meta.url = url),
+      initializeImportMeta: (meta) => {
+        meta.url = url;
+      },
     });
   }
   const outside = (await import(url)) as Record<string, unknown>;
