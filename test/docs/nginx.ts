@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Child } from '../service/running-service.js';
+import { until } from '../until.js';
 import { read } from './code-blocks.js';
 import { PATH } from './needing.js';
 
@@ -44,14 +44,21 @@ export async function startNginx(folder: string, [first, second]: readonly [numb
   const http = `http { access_log off; ${paths.join(' ')}\n${site} }`;
   writeFileSync(file, `${user} daemon off; pid ${folder}/pid; events {} ${http}`);
   const nginx = new Child('nginx', ['-p', folder, '-c', file, '-e', 'stderr'], folder, { PATH });
-  while (nginx.process.exitCode === null && !(await accepts(socketPath))) await delay(20);
-  if (nginx.process.exitCode !== null) throw new Error(`nginx does not start: ${nginx.err}`);
+  const hasEnded = () => nginx.process.exitCode !== null;
+  await until('nginx listens', async () => hasEnded() || accepts(socketPath), 15_000);
+  if (hasEnded()) throw new Error(`nginx does not start: ${nginx.err}`);
   return { socketPath, stop: () => nginx.stop('SIGQUIT') };
 }
 
 /** Whether somebody listens there. */
-const accepts = (socketPath: string): Promise<boolean> => {
+async function accepts(socketPath: string): Promise<boolean> {
   const socket = connect(socketPath);
-  const connected = once(socket, 'connect').then(() => true);
-  return connected.catch(() => false).finally(() => socket.destroy());
-};
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { setTimeout } from 'node:timers/promises';
 import { Child, cleanUp, temporaryFolder } from '../service/running-service.js';
+import { until } from '../until.js';
 
 /** Starts the service as a test does, and says its address on stderr. */
 const TEST = `
@@ -15,13 +15,18 @@ describe('A run of tests', () => {
     const folder = temporaryFolder();
     const tests = new Child(process.execPath, ['--input-type=module', '-e', TEST], folder, {});
     const [, url = ''] = await tests.said(/started (\S+)/);
-    const isServing = () =>
-      fetch(new URL('/livez', url)).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-    expect(await isServing(), 'whether it serves').to.equal(true);
+    const isRefused = async (): Promise<boolean> => {
+      try {
+        await fetch(new URL('/livez', url));
+        return false;
+      } catch {
+        return true;
+      }
+    };
+    expect(await isRefused(), 'whether its port is closed at first').to.equal(false);
+
     process.kill(Number(tests.process.pid), 'SIGKILL'); // it alone, not what it has started
-    while (await isServing()) await setTimeout(20);
+
+    await until('the service that the test has started is gone', isRefused, 15_000);
   });
 });

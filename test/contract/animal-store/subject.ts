@@ -60,8 +60,11 @@ export async function pagesOf(
   let after: bigint | undefined;
   do {
     const page = await animalStore.listPets({ ...query, after });
-    if (page.next !== undefined)
+    if (page.next !== undefined) {
       assert.equal(page.next, page.pets.at(-1)?.id, 'next is not the last id');
+      const makesProgress = after === undefined || page.next > after;
+      assert.ok(makesProgress, `the page after ${after} ends with ${page.next}`);
+    }
     pages.push(page.pets);
     after = page.next;
   } while (after !== undefined);

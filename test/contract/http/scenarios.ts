@@ -335,7 +335,9 @@ async function traverse(service: Ready, path: string): Promise<RawResponse[]> {
     const page: RawResponse = await ask(service, { ...get(''), target });
     assert.equal(page.status, 200, `the status of the page ${target}`);
     pages.push(page);
-    target = nextTarget(page);
+    const next = nextTarget(page);
+    assert.notEqual(next, target, 'a page links to itself as the next one');
+    target = next;
   }
   return pages;
 }
