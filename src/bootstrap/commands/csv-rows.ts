@@ -132,12 +132,14 @@ function fieldReader(header: readonly string[], { columns, name, unread }: PetFi
     const map = wrong.map(({ field }) => `${field}=COLUMN`);
     throw new UsageError(`${name} has ${faults.join(', ')}. Use --map ${map.join(',')}.`);
   }
+  const readIndexes = new Set(wanted.map(({ index }) => index));
   for (const [index, column] of header.entries())
-    if (wanted.every((each) => each.index !== index)) addUnread(unread, column);
+    if (!readIndexes.has(index)) addUnread(unread, column);
 
   return (cells) => {
     // Spreadsheets omit what is empty at the end of a line.
-    const isCut = wanted.some(({ field, index }) => index >= cells.length && REQUIRED.has(field));
+    const missing = wanted.filter(({ index }) => index >= cells.length);
+    const isCut = missing.some(({ field }) => REQUIRED.has(field));
     if (isCut || cells.length > header.length)
       return `The line has ${cells.length} fields, not ${header.length}.`;
     const fields: Partial<Record<keyof Pet, unknown>> = {};

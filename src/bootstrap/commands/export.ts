@@ -77,7 +77,10 @@ async function printAll(
   { stdout }: cli.HostProcess,
   texts: AsyncIterable<string>,
 ): Promise<boolean> {
-  for await (const text of texts) if (!(await cli.print(stdout, text))) return false;
+  for await (const text of texts) {
+    const isRead = await cli.print(stdout, text);
+    if (!isRead) return false;
+  }
   return true;
 }
 

@@ -130,9 +130,11 @@ const OF_DOCUMENT = list(
 function settingsHelp(command: Command): string {
   const help = Object.assign(command.createHelp(), { helpWidth: 80 });
   const width = Math.max(...SETTINGS.map(({ name }) => name.length));
-  return SETTINGS.map(({ name, default: value, help: text }) =>
-    help.formatItem(name, width, value ? `${text} (default: ${value})` : text, help),
-  ).join('\n');
+  const lines = SETTINGS.map(({ name, default: value, help: text }) => {
+    const meaning = value ? `${text} (default: ${value})` : text;
+    return help.formatItem(name, width, meaning, help);
+  });
+  return lines.join('\n');
 }
 
 /** One line for what a user can correct, a stack for faults of the program. */
@@ -143,7 +145,8 @@ function description(error: unknown): string {
   if (error instanceof SettingsError) return ['Invalid settings:', ...error.faults].join('\n  ');
   const programFaults = [TypeError, RangeError, ReferenceError];
   if (programFaults.some((kind) => error instanceof kind)) return error.stack ?? error.message;
-  if (isSystemError(error) && ['listen', 'bind', 'getaddrinfo'].includes(error.syscall ?? ''))
+  const callsForAddress = ['listen', 'bind', 'getaddrinfo'];
+  if (isSystemError(error) && callsForAddress.includes(error.syscall ?? ''))
     return `${error.message}. Set HOST and PORT, or ADMIN_PORT, to a free address.`;
   return reasonOf(error);
 }

@@ -38,10 +38,13 @@ const application: Adapter = ({ bind, bindFrom }) => {
   bindFrom(
     TOKENS.animalStore,
     [TOKENS.petRepository, TOKENS.petChanges, TOKENS.clock],
-    (pets, changes, clock) =>
-      createAnimalStore({ pets, changes, clock, sha256: (text) => hash('sha256', text) }),
+    (pets, changes, clock) => createAnimalStore({ pets, changes, clock, sha256 }),
   );
 };
+
+function sha256(text: string): string {
+  return hash('sha256', text);
+}
 
 /** Static keys of the settings, managed keys of the store. */
 const apiKeyAuthentication: Adapter = ({ bindFrom }) => {
@@ -64,15 +67,18 @@ const apiKeyAuthentication: Adapter = ({ bindFrom }) => {
 
 /** The HTTP interface, on Koa. Loaded when it is first needed: most commands do not need it. */
 const http: Adapter = ({ bindFrom }) => {
-  bindFrom(TOKENS.httpLog, [TOKENS.logger, TOKENS.clock], (logger, clock) =>
-    logger ? httpLogTo(logger, clock) : { responded: () => {} },
-  );
+  bindFrom(TOKENS.httpLog, [TOKENS.logger, TOKENS.clock], (logger, clock) => {
+    if (logger === undefined) return { responded() {} };
+    return httpLogTo(logger, clock);
+  });
   bindFrom(
     TOKENS.rateLimiter,
     [TOKENS.settings],
     ({ rateLimit }) => rateLimit && memoryRateLimiter(rateLimit),
   );
-  bindFrom(TOKENS.readiness, [TOKENS.store], (store) => new Readiness((call) => store.check(call)));
+  bindFrom(TOKENS.readiness, [TOKENS.store], (store) => {
+    return new Readiness((call) => store.check(call));
+  });
   bindFrom(
     TOKENS.admission,
     [TOKENS.settings],

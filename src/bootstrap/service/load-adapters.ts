@@ -61,7 +61,8 @@ export async function load(container: Container, adapter: Adapter): Promise<void
 }
 
 function resolveSpecifier(specifier: string): string {
-  if (/^(?:\.{0,2}\/|[a-z]:[\\/])/i.test(specifier)) return pathToFileURL(resolve(specifier)).href;
+  const isPath = /^(?:\.{0,2}\/|[a-z]:[\\/])/i.test(specifier);
+  if (isPath) return pathToFileURL(resolve(specifier)).href;
   try {
     return pathToFileURL(createRequire(resolve('adapters.js')).resolve(specifier)).href;
   } catch {

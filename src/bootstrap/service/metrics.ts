@@ -229,17 +229,27 @@ function measureStore(registry: Registry, { decorate }: Wiring): void {
   decorate(TOKENS.petRepository, (pets): PetRepository => {
     const addOnce = pets.addOnce?.bind(pets);
     return {
-      add: (...given) => timed('add', () => pets.add(...given)),
+      add(...given) {
+        return timed('add', () => pets.add(...given));
+      },
       addOnce: addOnce && ((...given) => timed('add', () => addOnce(...given))),
-      findById: (...given) => timed('findById', () => pets.findById(...given)),
-      list: (...given) => timed('list', () => pets.list(...given)),
+      findById(...given) {
+        return timed('findById', () => pets.findById(...given));
+      },
+      list(...given) {
+        return timed('list', () => pets.list(...given));
+      },
     };
   });
   decorate(TOKENS.petChanges, (changes) => {
     if (changes === undefined) return undefined;
     return {
-      change: (...given) => timed('change', () => changes.change(...given)),
-      remove: (...given) => timed('remove', () => changes.remove(...given)),
+      change(...given) {
+        return timed('change', () => changes.change(...given));
+      },
+      remove(...given) {
+        return timed('remove', () => changes.remove(...given));
+      },
     };
   });
 }

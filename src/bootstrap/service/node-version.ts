@@ -9,7 +9,8 @@ const SUPPORTED = '^22.22.2 || ^24.14.1 || >=26';
 
 /** What is wrong with a version of Node.js, in one line. If `fatal`, the animal store cannot run on it. */
 export function nodeVersionFault(version: string): { fatal: boolean; message: string } | undefined {
-  if (SUPPORTED.split(' || ').some((range) => isIn(version, range))) return undefined;
+  const isSupported = SUPPORTED.split(' || ').some((range) => isIn(version, range));
+  if (isSupported) return undefined;
   const fatal = isBefore(version, OLDEST);
   const fault = fatal ? 'is too old for the animal store' : 'has known security faults';
   const start = fatal ? '' : 'Warning: ';
@@ -39,8 +40,8 @@ function sortable(version: string): string {
 export function hideSqliteWarning(process: NodeJS.Process): void {
   const emitWarning = process.emitWarning.bind(process) as (...warning: unknown[]) => void;
   process.emitWarning = (...warning: unknown[]) => {
-    if (!String(warning[0]).startsWith('SQLite is an experimental feature'))
-      emitWarning(...warning);
+    const isAboutSqlite = String(warning[0]).startsWith('SQLite is an experimental feature');
+    if (!isAboutSqlite) emitWarning(...warning);
   };
 }
 

@@ -16,13 +16,17 @@ export async function factoryFor(
   factories: readonly StoreFactory[],
 ): Promise<StoreFactory | string> {
   const [scheme = ''] = url.split(':', 1);
-  const factory = factories.findLast((each) => [each.scheme].flat().includes(scheme));
+  const factory = factories.findLast((each) => schemesOf(each).includes(scheme));
   if (factory === undefined) {
-    const known = factories.flatMap((each) => each.scheme).map((each) => `${each}:`);
+    const known = factories.flatMap(schemesOf).map((each) => `${each}:`);
     return `must start with the scheme of a store: ${known.join(', ')}`;
   }
   const fault = await factory.check?.(url);
   return fault ?? factory;
+}
+
+function schemesOf({ scheme }: StoreFactory): readonly string[] {
+  return [scheme].flat();
 }
 
 /**

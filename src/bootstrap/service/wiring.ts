@@ -118,10 +118,20 @@ export function wiring(
 ): Wiring {
   return {
     TOKENS,
-    bind: (target, value) => void to.bind<unknown>(target).toConstantValue(value),
-    bindFrom: (target, dependencies, make) => bindTo(to.bind(target), dependencies, make),
-    replace: (target, value) => void to.rebind<unknown>(target).toConstantValue(value),
-    replaceFrom: (target, dependencies, make) => bindTo(to.rebind(target), dependencies, make),
-    decorate: (target, make) => to.onActivation(target, (context, inner) => make(inner, context)),
+    bind(target, value) {
+      to.bind<unknown>(target).toConstantValue(value);
+    },
+    bindFrom(target, dependencies, make) {
+      bindTo(to.bind(target), dependencies, make);
+    },
+    replace(target, value) {
+      to.rebind<unknown>(target).toConstantValue(value);
+    },
+    replaceFrom(target, dependencies, make) {
+      bindTo(to.rebind(target), dependencies, make);
+    },
+    decorate(target, make) {
+      to.onActivation(target, (context, inner) => make(inner, context));
+    },
   };
 }
