@@ -27,8 +27,10 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
 
   /** What is stored under these ids, by id. */
   async function findPets(ids: readonly bigint[], options: AttemptOptions) {
+    const stored = new Map<bigint | undefined, Pick<PetDocument, 'operation' | 'removedUntil'>>();
     const found = await pets.find({ _id: { $in: ids } }, options).toArray();
-    return new Map(found.map((pet) => [toInt64(pet._id), pet]));
+    for (const pet of found) stored.set(toInt64(pet._id), pet);
+    return stored;
   }
 
   return {
@@ -129,11 +131,12 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
         const claimWrites: Array<AnyBulkWriteOperation<ClaimDocument>> = [];
         for (const { petId, fingerprint, ...claim } of given) {
           const keepUntil = new Date(claim.keepUntil);
-          const pet = stored.get(petId);
-          // The claim has the operation of its animal, or honouring it would add another one.
-          const operation = pet?.operation ?? new ObjectId();
           // An animal that is not stored was removed.
-          const field = pet && !pet.removedUntil ? 'claimedUntil' : 'removedUntil';
+          const pet = stored.get(petId) ?? { operation: new ObjectId(), removedUntil: keepUntil };
+          stored.set(petId, pet);
+          // The claim has the operation of its animal, or honouring it would add another one.
+          const { operation, removedUntil } = pet;
+          const field = removedUntil ? 'removedUntil' : 'claimedUntil';
           const mark = {
             $max: { [field]: keepUntil },
             $setOnInsert: { operation },

@@ -93,6 +93,24 @@ describeStore('A MongoDB catalogue that is moved', ({ onStore, throughProxy }) =
     },
   );
 
+  const two =
+    'stores no animal for claims of one that was removed, also if a batch has two of them';
+  onStore(two, async ({ store }) => {
+    const petId = 9000n;
+    const claims = [
+      { ...claimOn('a'), petId },
+      { ...claimOn('b'), petId },
+    ];
+
+    await store.transfer.writeClaims(claims);
+    const replays = await Promise.all(claims.map((claim) => addOnce(store, claim)));
+
+    const replay = { pet: petWithId(petId, rex), replayed: true };
+    expect(replays).to.deep.equal([replay, replay]);
+    const listed = await store.pets.list({ limit: 5 });
+    expect(listed).to.deep.equal([]);
+  });
+
   onStore(
     'knows how far the ids went when the counter was lost or restored',
     async ({ store, collection }) => {

@@ -38,7 +38,7 @@ describeOnMongo('The MongoDB store', (server) => {
 
   bindContract(storeFactoryContract, async () => {
     const database = newDatabaseName(); // one that was used before has its collections
-    // Patient: a store whose server seems away opens.
+    // Patient: a store whose server seems unreachable opens.
     const url = `${uriOf(server, database)}&connectTimeoutMS=20000&serverSelectionTimeoutMS=20000`;
     return {
       open: (options) => openMongoStore(url, { ...options, timeout: 60_000 }),

@@ -87,14 +87,14 @@ describeStore('The ids of a MongoDB store', ({ onStore, throughProxy }) => {
   });
 
   const never =
-    'are never used again after all animals are gone, in a running process and in a new one';
+    'are never used again after all animals were deleted, in a running process and in a new one';
   onStore(never, async ({ store, collection, open }) => {
     const before = await newIds(store, 5);
     await collection('pets').deleteMany({});
 
     const later = await newIds(store, 2);
     later.push(...(await newIds(await open(), 2)));
-    // Nor when the counter is gone, too, and the running process takes its next block.
+    // Nor when the counter was deleted, too, and the running process takes its next block.
     await collection('pets').deleteMany({});
     await collection('counters').deleteMany({});
     await store.transfer.reserveIds(1n);
