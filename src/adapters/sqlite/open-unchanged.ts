@@ -29,11 +29,11 @@ export function openUnchanged(file: string): DatabaseSync {
 /**
  * How SQLite is told to leave the file and what is beside it:
  *
- * | beside the file  | its folder        | the connection                     | why                                     |
- * | ---------------- | ----------------- | ---------------------------------- | --------------------------------------- |
- * | a log or journal | any               | only reads                         | a writer's end merges it into the file  |
- * | neither          | can be written    | may write                          | a reader's end leaves an empty log      |
- * | neither          | cannot be written | assumes that the file never changes | it could not make the log that it needs |
+ * | beside the file  | its folder        | the connection                  | why                                    |
+ * | ---------------- | ----------------- | ------------------------------- | -------------------------------------- |
+ * | a log or journal | any               | only reads                      | a writer's end merges it into the file |
+ * | neither          | can be written    | may write                       | a reader's end leaves an empty log     |
+ * | neither          | cannot be written | takes the file for unchangeable | it cannot make the log that it needs   |
  */
 function connectUnchanged(file: string): DatabaseSync {
   const hasLog = [`${file}-wal`, `${file}-journal`].some(fs.existsSync);
