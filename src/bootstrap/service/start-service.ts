@@ -73,9 +73,11 @@ export async function startService(container: Container): Promise<Service> {
 /** Refuses the target of a copy that has not finished. Trusts a store that cannot be asked now. */
 async function requireWhole({ transfer, location }: Store): Promise<void> {
   if (transfer === undefined) return;
-  const signal = AbortSignal.timeout(1000);
-  const answer = transfer.isUnfinished({ signal }).catch(() => false);
+  // Not `AbortSignal.timeout`: its timer would go on after the answer.
+  const waiting = new AbortController();
+  const answer = transfer.isUnfinished({ signal: waiting.signal }).catch(() => false);
   const isUnfinished = await resultWithin(1000, answer, false);
+  waiting.abort();
   if (isUnfinished)
     throw new Error(
       `The store ${location} is a copy that has not finished: copy again, to a new store.`,
