@@ -12,7 +12,7 @@ const MAX_AGE = 3000;
 
 /** Whether the service wants requests: the store can serve, and the service is not about to stop. */
 export class Readiness {
-  readonly #checkStore: (call: CallOptions) => Promise<void>;
+  readonly #checkStore: (options: CallOptions) => Promise<void>;
   /** When the last check began, and when the check began that the last result is of. */
   #lastCheck = -Infinity;
   #lastResult = -Infinity;
@@ -20,7 +20,7 @@ export class Readiness {
   #stopping = false;
 
   /** @param checkStore resolves if the store can serve, else rejects with `UnavailableError` */
-  constructor(checkStore: (call: CallOptions) => Promise<void>) {
+  constructor(checkStore: (options: CallOptions) => Promise<void>) {
     this.#checkStore = checkStore;
   }
 
