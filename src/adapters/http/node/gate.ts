@@ -29,7 +29,7 @@ export interface Gates {
   /** The gates that wait for their clients, for a request or for reading. The first has waited longest. */
   readonly waiting: Set<Gate>;
   readonly admission: AdmissionControl | undefined;
-  /** In which new connections take turns, by the addresses of their clients. */
+  /** In which the first requests and the ends of connections take turns, by the addresses of their clients. */
   readonly turns: FairScheduler;
   /** Responds in place of a listener, and closes the connection. `bytes`: where `node:http` found a fault. */
   readonly refuse: (gate: Gate, error: HttpError, bytes?: Buffer) => void;
@@ -231,12 +231,13 @@ export class Gate extends Duplex {
   }
 
   /**
-   * Runs a task in the next turn, since the reset of a connection is read after its request. New connections also take
-   * turns: thousands at once would stall the event loop ("2,500 idle connections after GET /livez").
+   * Runs a task after the next turn, since the reset of a connection is read after its request. The first requests and
+   * the ends of connections take turns: thousands at once would stall the event loop ("2,500 idle connections after GET
+   * /livez").
    */
   async #inTurn(task: () => void): Promise<void> {
     await nextTurn();
-    if (this.#state === 'new') await this.#gates.turns.takeTurn(this.remoteAddress ?? '');
+    await this.#gates.turns.takeTurn(this.remoteAddress ?? '');
     task();
   }
 
