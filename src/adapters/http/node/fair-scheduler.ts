@@ -16,12 +16,16 @@ export class FairScheduler {
   /** The waiting tasks by caller, the oldest first. The caller whose turn is next comes first. */
   readonly #queues = new Map<string, Array<() => void>>();
   #isStarting = false;
+  /** The number of turns that started something. */
+  #turns = 0;
   #groupSize = LARGEST_GROUP;
   #hasAccepted = false;
 
-  /** Resolves when a task of `caller` may start. */
-  takeTurn(caller: string): Promise<void> {
-    const turn = new Promise<void>((start) => {
+  /** Resolves when a task of `caller` may start, to the number of turns that started others before it. */
+  takeTurn(caller: string): Promise<number> {
+    const before = this.#turns;
+    const turn = new Promise<number>((resolve) => {
+      const start = (): void => resolve(this.#turns - before);
       const queue = this.#queues.get(caller);
       if (queue) queue.push(start);
       else this.#queues.set(caller, [start]);
@@ -45,6 +49,7 @@ export class FairScheduler {
       let left = TURN;
       do left -= await this.#startGroup();
       while (this.#queues.size > 0 && left > 0);
+      this.#turns += 1;
     }
     this.#isStarting = false;
   }

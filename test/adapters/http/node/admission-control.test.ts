@@ -263,14 +263,29 @@ describe('The turns of requests', () => {
     [251, 'The service is busy (too busy to answer soon).'],
   ] as const) {
     it(`are ${refusal ? 'not ' : ''}waited for by default for ${waited} ms`, async () => {
-      const clock = mock.method(performance, 'now', () => 1000);
-      const refused = refusalOf(new AdmissionControl().admit());
+      let now = 0;
+      mock.method(performance, 'now', () => now);
+      const admission = new AdmissionControl();
+      const others = times(GROUP, async () => {
+        await admission.admit().admitCaller('a');
+        now = waited;
+      });
 
-      clock.mock.mockImplementation(() => 1000 + waited);
+      const refused = await refusalOf(admission.admit());
 
-      expect(await refused).to.equal(refusal);
+      expect(refused).to.equal(refusal);
+      await Promise.all(others);
     });
   }
+
+  it('are waited for in a process that pauses for however long, if nobody is served before', async () => {
+    const clock = mock.method(performance, 'now', () => 0);
+    const refused = refusalOf(new AdmissionControl().admit());
+
+    clock.mock.mockImplementation(() => 60_000);
+
+    expect(await refused).to.equal(undefined);
+  });
 
   it('start all that wait in one turn of the event loop if that takes less than 5 ms', async () => {
     const starts = await startsByTurn(times(64, () => 4 / 64));
