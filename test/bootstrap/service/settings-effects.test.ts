@@ -228,7 +228,7 @@ const EFFECTS: Readonly<
     async () => {
       const file = join(temporaryFolder(), 'pets.db');
       await start({ STORE_URL: `sqlite:${file}` });
-      expect(existsSync(file)).to.equal(true);
+      expect(existsSync(file), `${file} exists`).to.equal(true);
     },
   ],
   adapters: [
