@@ -130,6 +130,14 @@ describe('The docs page as HTML', () => {
     expect(page({ getPet: 'off', experimental })).to.not.include('getPet');
   });
 
+  it('says in the list of operations which one is deprecated', () => {
+    const [, list = ''] = /<nav\b([^]*?)<\/nav>/.exec(page()) ?? [];
+
+    const marked = list.match(/[A-Z][a-z ]+ \(deprecated\)/g);
+
+    expect(marked, list).to.deep.equal(['Get an animal (deprecated)']);
+  });
+
   it('labels every field and describes it, and has a place for every link', () => {
     const html = page({ experimental });
     const named = (pattern: RegExp): string[] =>

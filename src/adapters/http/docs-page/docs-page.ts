@@ -12,8 +12,8 @@ import { schemasView } from './schema-view.js';
 export function docsPage(settings: HttpSettings): string {
   const operations = servedOperations(settings).filter(([id]) => !isRemoved(id, settings));
   const links = operations.map(
-    ([id, { method, summary }]) =>
-      markup`<li><a href="#${id}">${methodView(method)} <span>${summary}</span></a></li>`,
+    ([id, { method, summary, deprecation }]) =>
+      markup`<li><a href="#${id}">${methodView(method)} <span>${summary}${deprecation && ' (deprecated)'}</span></a></li>`,
   );
   const views = operations.map(([id, operation]) => operationView(id, operation, settings));
   return markup`<!doctype html>
