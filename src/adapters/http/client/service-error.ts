@@ -68,30 +68,44 @@ export function readBody<T>(
   read: (body: unknown) => T,
   petId: string,
 ): T {
-  const { ok, status } = response;
-  let error: ServiceError;
+  if (!response.ok) throw errorIn(response, text, petId);
   try {
-    const body = text === '' && ok ? undefined : parseJson(text);
-    if (ok) return read(body);
-    const { code, message } = Object(body);
-    if (typeof code !== 'string' || typeof message !== 'string')
-      throw new TypeError('not an Error body');
-    error = new ServiceError(code, message, response);
+    return read(text === '' ? undefined : parseJson(text));
   } catch (cause) {
-    // Browsers hide the status of a redirect: they report 0.
-    const isRedirect = [0, 301, 302, 303, 307, 308].includes(status);
-    const fault = isRedirect
-      ? 'a redirect: set baseUrl to the final address'
-      : 'its body is not valid';
-    const message = `The response (status ${status}) is not one of an animal store: ${fault}.`;
-    error = new ServiceError('unexpected_response', message, response, { cause });
+    throw unexpectedResponse(response, cause);
   }
-  const { code, retryAfter } = error;
-  if (Object.hasOwn(DOMAIN_ERRORS, code))
-    throw DOMAIN_ERRORS[code as AnimalStoreErrorCode](error, petId);
-  if (code !== 'unexpected_response' || ![502, 503, 504].includes(status)) throw error;
+}
+
+/** The error that the body of a response describes. */
+function errorIn(response: Response, text: string, petId: string): Error {
+  let body: unknown;
+  try {
+    body = parseJson(text);
+  } catch (cause) {
+    return unexpectedResponse(response, cause);
+  }
+  const { code, message } = Object(body);
+  if (typeof code !== 'string' || typeof message !== 'string')
+    return unexpectedResponse(response, new TypeError('not an Error body'));
+
+  const error = new ServiceError(code, message, response);
+  if (!Object.hasOwn(DOMAIN_ERRORS, code)) return error;
+  return DOMAIN_ERRORS[code as AnimalStoreErrorCode](error, petId);
+}
+
+/** The error for a response that no animal store sends: a redirect, a proxy's page, or a body of another service. */
+function unexpectedResponse(response: Response, cause: unknown): Error {
+  const { status } = response;
+  // Browsers hide the status of a redirect: they report 0.
+  const isRedirect = [0, 301, 302, 303, 307, 308].includes(status);
+  const fault = isRedirect
+    ? 'a redirect: set baseUrl to the final address'
+    : 'its body is not valid';
+  const message = `The response (status ${status}) is not one of an animal store: ${fault}.`;
+  const error = new ServiceError('unexpected_response', message, response, { cause });
+  if (![502, 503, 504].includes(status)) return error;
   const doing = `reaching the service: status ${status} without its Error body, as proxies send`;
-  throw new UnavailableError(doing, { cause: error, retryAfter });
+  return new UnavailableError(doing, { cause: error, retryAfter: error.retryAfter });
 }
 
 /** The domain's error for each of its codes. Does not compile while one is missing. */
