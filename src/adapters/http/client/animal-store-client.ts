@@ -51,13 +51,16 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
   async listPets(query: PetQuery = {}, call: CallOptions = {}): Promise<PetPage> {
     requirePetQuery(query, call);
     const { limit, status, after } = query;
-    const request = {
-      method: 'GET',
-      path: '/pets',
-      query: { limit, status, after } satisfies Required<PetQuery>,
-      read: (body: unknown, headers: Headers) => toPage(body, headers, after),
-    } as const;
-    return sendRequest(this.#settings, request, call);
+    return sendRequest(
+      this.#settings,
+      {
+        method: 'GET',
+        path: '/pets',
+        query: { limit, status, after } satisfies Required<PetQuery>,
+        read: (body, headers) => toPage(body, headers, after),
+      },
+      call,
+    );
   }
 
   /**
@@ -96,12 +99,12 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
     const { idempotencyKey, signal } = call;
     signal?.throwIfAborted();
     const body = stringifyJson(unsavedPet(pet));
-    const key =
-      idempotencyKey === undefined ? randomKey() : requireHeaderKey(Object(idempotencyKey).key);
+    const isOwnKey = idempotencyKey === undefined;
+    const key = isOwnKey ? randomKey() : requireHeaderKey(idempotencyKey);
     const headers = { 'Idempotency-Key': `"${key}"` };
     const read = (created: unknown, received: Headers): CreatedPet => {
-      const replayed = received.get('idempotency-replayed') === 'true';
-      return { pet: toPet(created), replayed: idempotencyKey !== undefined && replayed };
+      const isReplay = received.get('idempotency-replayed') === 'true';
+      return { pet: toPet(created), replayed: isReplay && !isOwnKey };
     };
     return sendRequest(
       this.#settings,
@@ -133,38 +136,33 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
     const condition = await conditionOf(call);
     const body = stringifyJson(petChange(change));
     const idempotent = call.from === undefined;
-    const request = {
-      method: 'PATCH',
-      path,
-      ...condition,
-      body,
-      idempotent,
-      read: toPet,
-    } as const;
-    return sendRequest(this.#settings, request, call);
+    return sendRequest(
+      this.#settings,
+      { method: 'PATCH', path, ...condition, body, idempotent, read: toPet },
+      call,
+    );
   }
 
   /** As the port says. */
   async removePet(id: bigint | number, call: ChangeOptions = {}): Promise<void> {
     const path = `/pets/${requirePetId(id, call)}`;
-    const request = {
-      method: 'DELETE',
-      path,
-      ...(await conditionOf(call)),
-      idempotent: false,
-      read: () => {},
-    } as const;
-    return sendRequest(this.#settings, request, call);
+    const condition = await conditionOf(call);
+    return sendRequest(
+      this.#settings,
+      { method: 'DELETE', path, ...condition, idempotent: false, read: () => {} },
+      call,
+    );
   }
 }
 
 const toPet = (body: unknown): Pet => petFrom(Object(body));
 
-/** How a request says what a change starts from. */
+/** How a request says what a change starts from: an animal by its ETag, a status in the query. */
 async function conditionOf({ from }: ChangeOptions) {
+  if (from === undefined) return {};
   const condition = petCondition(from);
   if ('id' in condition) return { headers: { 'If-Match': await entityTagOf(petJson(condition)) } };
-  return { query: { from: from && condition[0] } };
+  return { query: { from: condition[0] } };
 }
 
 /** 128 random bits. Not `crypto.randomUUID`, which browsers lack on pages without https. */
@@ -185,7 +183,9 @@ function toPage(body: unknown, headers: Headers, after: bigint | undefined): Pet
 
 const headerKey = new RegExp(IDEMPOTENCY_KEY_PATTERN);
 
-function requireHeaderKey(key: unknown): string {
+function requireHeaderKey(idempotencyKey: Pick<IdempotencyKey, 'key'>): string {
+  // Callers without a compiler may pass null.
+  const key: unknown = idempotencyKey?.key;
   // In quotes, as it is sent: a key that brings its own quotes must not pass.
   if (typeof key === 'string' && headerKey.test(`"${key}"`)) return key;
   const message = String.raw`must have 1 to 255 visible ASCII characters other than \ and "`;
