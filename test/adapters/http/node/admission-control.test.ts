@@ -93,7 +93,7 @@ describe('The places for requests', () => {
     for (const request of [LIST, requestWith({}, { path: '/nowhere' }), createWith(REX)]) {
       expect(outcome(await http.handle(request))).to.equal(BUSY);
     }
-    expect(authenticate.mock.callCount()).to.equal(2);
+    expect(authenticate.mock.callCount(), 'keys that were looked up').to.equal(2);
     ready.resolve();
     expect((await Promise.all(inFlight)).map(outcome)).to.deep.equal(['200', '200']);
   });
@@ -284,7 +284,7 @@ describe('The turns of requests', () => {
 
     clock.mock.mockImplementation(() => 60_000);
 
-    expect(await refused).to.equal(undefined);
+    expect(await refused, 'why it was refused').to.equal(undefined);
   });
 
   it('start all that wait in one turn of the event loop if that takes less than 5 ms', async () => {
@@ -459,9 +459,9 @@ describe('Permits', () => {
         const world = new World(admission);
         const crowd = times(isCrowded ? 64 : 0, () => world.http.handle(LIST));
         await Promise.all([...requests.map((planned) => world.handle(planned)), ...crowd]);
-        expect(admission.inFlight).to.equal(0);
+        expect(admission.inFlight, 'requests in progress after all responses').to.equal(0);
         for (let turn = 0; turn < 4; turn += 1) await settled();
-        expect(admission.inFlight).to.equal(0);
+        expect(admission.inFlight, 'requests in progress four turns later').to.equal(0);
         // As many of one key as it may have, in progress and reading. Their deadline is longer than any pause of the machine.
         const patient = httpInterface({ admission });
         const after = await Promise.all(times(MOST * 0.75, () => patient.handle(createWith(REX))));

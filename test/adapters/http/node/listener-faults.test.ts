@@ -106,7 +106,7 @@ describe('A listener', () => {
       });
     });
     const responses = await exchange(port, `${chunked()}ZZ\r\n`);
-    expect(responses).to.have.lengthOf(1);
+    expect(responses, 'responses to one request').to.have.lengthOf(1);
     expectError(responses[0], 400, 'malformed_request');
     await responded.promise;
   });

@@ -28,7 +28,7 @@ describe('Pipelined requests', () => {
     for (const index of [0, 1, 2]) {
       const response = await held.nth(index);
       await serverHasRead(port);
-      expect(held.responses).to.have.lengthOf(index + 1);
+      expect(held.responses, 'requests that reached the listener').to.have.lengthOf(index + 1);
       response.end(response.req.url);
     }
     expect((await connection.responses(3)).map(({ body }) => body)).to.deep.equal([
@@ -116,7 +116,7 @@ describe('Pipelined requests', () => {
     const connection = await RawConnection.open(port, request.repeat(200_000));
     await connection.responses(50);
     connection.socket.pause();
-    expect(bytesRead - requests * request.length).to.be.within(1, 256 * 1024);
+    expect(bytesRead - requests * request.length, 'bytes read ahead').to.be.within(1, 256 * 1024);
   });
 
   it('do not keep other clients waiting', async () => {
@@ -129,7 +129,7 @@ describe('Pipelined requests', () => {
     await RawConnection.open(port, head('GET /flood').repeat(count));
     const other = await RawConnection.open(port, head('GET /other'));
     await other.responses(1);
-    expect(flood).to.be.below(count);
+    expect(flood, 'requests answered before the other client').to.be.below(count);
   });
 
   const closing: Readonly<Record<string, readonly [string, RequestListener]>> = {

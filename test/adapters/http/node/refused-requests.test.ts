@@ -51,7 +51,7 @@ describe('A request that the server refuses itself', () => {
       expectError(response, 431, 'headers_too_large');
     }
     // The server noticed the end of each client, behind bytes that it did not parse.
-    expect(await inTime(server.close(30_000))).to.equal(true);
+    expect(await inTime(server.close(30_000)), 'whether every request was answered').to.equal(true);
   });
 
   it('is not one in HTTP/1.0 that expects anything: that version does not know the header', async () => {
@@ -157,7 +157,7 @@ describe('Hostile bytes', () => {
     };
     await Promise.all(Array.from({ length: 50 }, worker));
     // Resolves once no connection is left.
-    expect(await inTime(server.close(30_000))).to.equal(true);
+    expect(await inTime(server.close(30_000)), 'whether every request was answered').to.equal(true);
   }).timeout(30_000);
 });
 

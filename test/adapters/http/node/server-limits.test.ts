@@ -229,7 +229,7 @@ describe('The limits of the listening server', () => {
         while (response.writableLength > 1.5 * part.length) await delay(1);
         await delay(50);
       }
-      expect(response.destroyed).to.equal(false);
+      expect(response.destroyed, 'whether the steady reader was cut off').to.equal(false);
     }));
 });
 
@@ -315,7 +315,7 @@ describe('A connection beyond the highest number', () => {
     await RawConnection.open(port, head('GET /'));
     await held.nth(1);
     await inTime((await RawConnection.open(port, head('GET /'))).closed);
-    expect(held.responses).to.have.lengthOf(2);
+    expect(held.responses, 'requests that reached the listener').to.have.lengthOf(2);
     await finish();
   });
 });

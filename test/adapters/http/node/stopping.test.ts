@@ -55,7 +55,7 @@ describe('A listening server that is closed', () => {
       await RawConnection.open(port),
       await RawConnection.open(port, 'GET / HTT'),
     ];
-    expect(await inTime(server.close(30_000))).to.equal(true);
+    expect(await inTime(server.close(30_000)), 'whether every request was answered').to.equal(true);
     const reasons = await Promise.all(connections.map(({ closed }) => closed));
     expect(new Set(reasons)).to.deep.equal(new Set([undefined]));
   });
@@ -67,7 +67,7 @@ describe('A listening server that is closed', () => {
     const closed = server.close(30_000);
     const answers = await Promise.all(opening.map(async (opened) => (await opened).allResponses()));
     expect(answers.map(([answer]) => answer?.body)).to.deep.equal(opening.map(() => '/'));
-    expect(await inTime(closed)).to.equal(true);
+    expect(await inTime(closed), 'whether every request was answered').to.equal(true);
   });
 
   it('answers clients that reconnect at once after each response, until it refuses them', async () => {
@@ -85,7 +85,7 @@ describe('A listening server that is closed', () => {
     };
     const clients = Promise.all(Array.from({ length: 24 }, reconnect));
     while (answered.length < 48) await setImmediate();
-    expect(await inTime(server.close(30_000))).to.equal(true);
+    expect(await inTime(server.close(30_000)), 'whether every request was answered').to.equal(true);
     await clients;
   });
 
@@ -99,7 +99,7 @@ describe('A listening server that is closed', () => {
     connection.send(head('GET /late'));
     for (const until = performance.now() + 300; performance.now() < until;);
     expect((await connection.allResponses()).map(({ body }) => body)).to.deep.equal(['/', '/late']);
-    expect(await inTime(closed)).to.equal(true);
+    expect(await inTime(closed), 'whether every request was answered').to.equal(true);
   });
 
   it('answers a request on a connection that it had accepted for stopGrace, however long that was idle before', () =>
@@ -121,7 +121,7 @@ describe('A listening server that is closed', () => {
       }
       forward(60_000);
       await inTime(idle.closed);
-      expect(await inTime(closed)).to.equal(true);
+      expect(await inTime(closed), 'whether every request was answered').to.equal(true);
     }));
 
   it('answers a request within stopGrace of a response that had begun before', () =>
@@ -142,7 +142,7 @@ describe('A listening server that is closed', () => {
         'begun',
         'late',
       ]);
-      expect(await inTime(closed)).to.equal(true);
+      expect(await inTime(closed), 'whether every request was answered').to.equal(true);
     }));
 
   it('waits until a slow client has all of its response', async () => {
@@ -151,9 +151,9 @@ describe('A listening server that is closed', () => {
     (await held.nth(0)).end(Buffer.alloc(20_000_000));
     const closed = server.close(60_000);
     connection.socket.resume();
-    expect(await closed).to.equal(true);
+    expect(await closed, 'whether every request was answered').to.equal(true);
     await connection.closed;
-    expect(connection.received).to.have.length.above(20_000_000);
+    expect(connection.received, 'what the slow client got').to.have.length.above(20_000_000);
   });
 
   it('cuts off at the deadline what is not answered, and reports it', async () => {
@@ -161,7 +161,7 @@ describe('A listening server that is closed', () => {
     const connection = await RawConnection.open(port, head('GET /'));
     await held.nth(0);
     await RawConnection.open(port); // the last connection has no request
-    expect(await inTime(server.close(50))).to.equal(false);
+    expect(await inTime(server.close(50)), 'whether every request was answered').to.equal(false);
     await connection.closed;
     expect(connection.received).to.equal('');
   });

@@ -59,9 +59,9 @@ describe('A response that does not await the body', () => {
     await connection.allResponses();
     connection.send('x'.repeat(200_000));
     await serverHasRead(port);
-    expect(socket.destroyed).to.equal(false);
+    expect(socket.destroyed, 'whether the server closed before its client').to.equal(false);
     connection.socket.end();
-    expect(await inTime(connection.closed)).to.equal(undefined);
+    expect(await inTime(connection.closed), 'the error of the client').to.equal(undefined);
   });
 
   it('discards no more of it than 64 KiB and a chunk', async () => {
@@ -118,7 +118,7 @@ describe('A body', () => {
         length += chunk.length;
       });
       await inTime(once(request, 'end'));
-      expect(length).to.equal(body.length);
+      expect(length, 'bytes that reached the listener').to.equal(body.length);
       connection.socket.destroy();
     });
   }
@@ -183,7 +183,7 @@ describe('Expect: 100-continue', () => {
     await connection.until((received) => received === 'HTTP/1.1 100 Continue\r\n\r\n');
     for (const part of 'four') connection.send(part);
     expect((await connection.responses(1))[0]?.body).to.equal('four');
-    expect(connection.received.match(/100 Continue/g)).to.have.lengthOf(1);
+    expect(connection.received.match(/100 Continue/g), 'in what was received').to.have.lengthOf(1);
   });
 
   for (const [what, listener] of Object.entries({

@@ -51,11 +51,11 @@ describe('What clients leave unread', () => {
       const { admission, port, status } = await serving(30 * MiB, listenerOf);
       const reader = await stalled(port, list('greedy', 1));
       await until('bytes wait', () => admission.unsent > 0, 10_000);
-      expect(admission.unsent).to.be.within(LARGE / 2, LARGE + 1024);
+      expect(admission.unsent, 'bytes left unread').to.be.within(LARGE / 2, LARGE + 1024);
       expect([await status('greedy'), await status('modest')]).to.deep.equal([503, 200]);
       reader.socket.resume();
       await until('none waits', () => admission.unsent === 0, 10_000);
-      expect(await status('greedy')).to.equal(200);
+      expect(await status('greedy'), 'status after reading').to.equal(200);
       const leaver = await stalled(port, list('greedy', 1));
       await until('bytes wait', () => admission.unsent > 0, 10_000);
       leaver.socket.destroy();
