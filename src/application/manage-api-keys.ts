@@ -125,8 +125,8 @@ export class ManagedApiKeys {
     if (apiKey === undefined) return undefined;
 
     // An earlier revocation has taken effect at its own time: that is kept.
-    const first = Math.min(now, revocationTime(apiKey) ?? now);
-    const at = after === 0 ? first - EARLY : now + after;
+    const effectiveAt = Math.min(now, revocationTime(apiKey) ?? now);
+    const at = after === 0 ? effectiveAt - EARLY : now + after;
     const revoked = await this.#apiKeys.revoke(id, at, { signal });
     return revoked && withoutHash(revoked, now);
   }

@@ -28,15 +28,18 @@ export interface Fault {
   readonly message: string;
 }
 
-/** The faults of fields or parameters: by name, the rule that each breaks, or `undefined`. */
-export const faultsOf = (broken: Readonly<Record<string, string | undefined>>): Fault[] =>
-  Object.entries(broken).flatMap(([field, message]) =>
+/** For each field or parameter that was checked, the rule that it breaks, or `undefined` if it is valid. */
+type CheckResults = Readonly<Record<string, string | undefined>>;
+
+/** A fault for each broken rule. */
+export const faultsOf = (results: CheckResults): Fault[] =>
+  Object.entries(results).flatMap(([field, message]) =>
     message === undefined ? [] : [{ field, message }],
   );
 
 /** @throws {InvalidParameterError} naming every parameter that breaks a rule. */
-export function requireValid(broken: Readonly<Record<string, string | undefined>>): void {
-  const faults = faultsOf(broken);
+export function requireValid(results: CheckResults): void {
+  const faults = faultsOf(results);
   if (faults.length > 0) throw new InvalidParameterError(faults);
 }
 

@@ -50,7 +50,7 @@ type GivenFields = { readonly [Field in keyof NewPet]?: unknown };
 type PetRules = Readonly<Record<keyof UnsavedPet, (value: unknown) => string | undefined>>;
 
 /**
- * The rules for every animal. Each must refuse the empty text, which can therefore stand for an omitted field.
+ * The rules for every animal. Each must refuse the empty text: some formats write it for an omitted field.
  * Append a new field: what stores keep depends on their order.
  */
 export const PET_RULES = {
