@@ -299,12 +299,12 @@ export function stringifyJson(value: unknown, space?: string | number): string {
   return text;
 }
 
-/** In every supported Node.js and in browsers since 2025, but not in the compiler's library. */
-const { rawJSON = lacking } = JSON as typeof JSON & {
-  readonly rawJSON?: (text: string) => unknown;
-};
+/** What the compiler's library does not have yet. */
+const { rawJSON } = JSON as typeof JSON & { readonly rawJSON?: (text: string) => unknown };
 
-function lacking(): never {
+/** A value for which JSON.stringify writes this text. */
+function writtenAs(text: string): unknown {
+  if (rawJSON) return rawJSON(text);
   throw new Error(
     'This runtime lacks JSON.rawJSON: use a supported Node.js, or a browser since 2025',
   );
@@ -316,15 +316,16 @@ function replaceNumber(
   name: string,
   value: unknown,
 ): unknown {
-  // Looked up again: programs that give BigInt.prototype a toJSON have turned the value into text by now.
+  // The original counts: where a program gave BigInt.prototype a toJSON, `value` is its text.
   const original = unwrapped(this[name]);
-  const number = typeof original === 'bigint' ? original : unwrapped(value);
-  if (typeof number === 'bigint' && !isInt64(number))
-    throw new RangeError('An integer is outside int64');
-  if (typeof number === 'number' && !Number.isFinite(number))
-    throw new RangeError(`JSON has no ${number}`);
-  if (number instanceof JsonNumber) return rawJSON(number.text);
-  return typeof number === 'bigint' ? rawJSON(String(number)) : number;
+  const written = typeof original === 'bigint' ? original : unwrapped(value);
+  if (typeof written === 'bigint') {
+    if (!isInt64(written)) throw new RangeError('An integer is outside int64');
+    return writtenAs(String(written));
+  }
+  if (typeof written === 'number' && !Number.isFinite(written))
+    throw new RangeError(`JSON has no ${written}`);
+  return written instanceof JsonNumber ? writtenAs(written.text) : written;
 }
 
 /** The number or bigint in an object around it. JSON.stringify would write NaN in one as null. */
