@@ -72,11 +72,10 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
     query: PetQuery = {},
     call: CallOptions = {},
   ): AsyncGenerator<Pet, void, undefined> {
-    const { limit = PAGE_LIMIT.maximum, status } = query;
-    let { after } = query;
+    const { limit = PAGE_LIMIT.maximum, ...others } = query;
+    let { after } = others;
     do {
-      const part = { limit, status, after } satisfies Required<PetQuery>;
-      const page: PetPage = await this.listPets(part, call);
+      const page: PetPage = await this.listPets({ ...others, limit, after }, call);
       for (const pet of page.pets) {
         call.signal?.throwIfAborted();
         yield pet;
@@ -102,13 +101,18 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
     const isOwnKey = idempotencyKey === undefined;
     const key = isOwnKey ? randomKey() : requireHeaderKey(idempotencyKey);
     const headers = { 'Idempotency-Key': `"${key}"` };
-    const read = (created: unknown, received: Headers): CreatedPet => {
-      const isReplay = received.get('idempotency-replayed') === 'true';
-      return { pet: toPet(created), replayed: isReplay && !isOwnKey };
-    };
     return sendRequest(
       this.#settings,
-      { method: 'POST', path: '/pets', headers, body, read },
+      {
+        method: 'POST',
+        path: '/pets',
+        headers,
+        body,
+        read: (created, received) => ({
+          pet: toPet(created),
+          replayed: !isOwnKey && received.get('idempotency-replayed') === 'true',
+        }),
+      },
       call,
     );
   }
