@@ -57,9 +57,9 @@ function formView(id: string, { summary, method, path, body, parameters }: Opera
   return markup`<section class="try" aria-label="Try it: ${summary}">
   <h3>Try it</h3>
   <form autocomplete="off" data-method="${method}" data-path="${path}">
-    ${other.map(fieldView(id))}
+    ${other.map((entry) => fieldView(id, entry))}
     ${body && bodyFieldView(`${id}-body`, stringifyJson(body.example, 2))}
-    <details><summary>More</summary>${header.map(fieldView(id))}</details>
+    <details><summary>More</summary>${header.map((entry) => fieldView(id, entry))}</details>
     <p><button class="send">Send</button></p>
   </form>
   <div class="response">
@@ -75,26 +75,26 @@ function formView(id: string, { summary, method, path, body, parameters }: Opera
 </section>`;
 }
 
-const fieldView =
-  (id: string) =>
-  ([name, parameter]: [string, Parameter]) => {
-    const { in: place, schema, example, description } = parameter;
-    const fieldId = `${id}-${name}`;
-    const { enum: values, default: fallback } = keywordsOf(schema);
-    const isRequired = place === 'path';
-    const attributes = markup`id="${fieldId}" name="${name}" data-in="${place}" aria-describedby="${fieldId}-about"`;
-    // Always text: a number field would round integers and hide what the service refuses.
-    const field = values
-      ? markup`<select ${attributes}><option value="">any</option>${values.map(
-          (value) => markup`<option>${value}</option>`,
-        )}</select>`
-      : markup`<input ${attributes} value="${isRequired && String(example)}" placeholder="${fallback}" spellcheck="false" autocapitalize="off" ${isRequired && 'required'}>`;
-    return markup`<div>
+function fieldView(id: string, [name, parameter]: [string, Parameter]): Markup {
+  const { in: place, schema, description } = parameter;
+  const fieldId = `${id}-${name}`;
+  const isRequired = place === 'path';
+  const attributes = markup`id="${fieldId}" name="${name}" data-in="${place}" aria-describedby="${fieldId}-about"`;
+  return markup`<div>
       <label for="${fieldId}">${name}</label> <span class="hint">${place}, ${isRequired ? 'required' : 'optional'}</span>
-      ${field}
+      ${controlView(attributes, parameter, isRequired)}
       <p class="hint" id="${fieldId}-about">${prose(description)}<br>${valueText(schema)}</p>
     </div>`;
-  };
+}
+
+/** A list of known values, or text: a number field would round integers and hide what the service refuses. */
+function controlView(attributes: Markup, { schema, example }: Parameter, isRequired: boolean) {
+  const { enum: values, default: fallback } = keywordsOf(schema);
+  if (!values)
+    return markup`<input ${attributes} value="${isRequired && String(example)}" placeholder="${fallback}" spellcheck="false" autocapitalize="off" ${isRequired && 'required'}>`;
+  const options = values.map((value) => markup`<option>${value}</option>`);
+  return markup`<select ${attributes}><option value="">any</option>${options}</select>`;
+}
 
 const bodyFieldView = (fieldId: string, example: string): Markup => markup`<div>
       <label for="${fieldId}">Body</label>

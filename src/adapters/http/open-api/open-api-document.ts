@@ -143,10 +143,12 @@ function responses(id: string, operation: Operation, settings: HttpSettings): ob
   ];
   if (isLimited) codes.push('rate_limited');
   if (!removed) codes.push('insufficient_scope');
-  const errors = [...Map.groupBy(codes, (code) => ERRORS[code].status)].map(([status, of]) => {
-    const isOfTheMessage = of.some((code) => OF_THE_MESSAGE.includes(code));
+  const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status);
+  const errors = [...byStatus].map(([status, same]) => {
+    // A status declares only the headers that all of its errors have.
+    const isOfTheMessage = same.some((code) => OF_THE_MESSAGE.includes(code));
     const common: readonly HeaderName[] = isOfTheMessage ? ['RequestId'] : headers;
-    return [status, errorResponse(of, operation, settings, common)];
+    return [status, errorResponse(same, operation, settings, common)];
   });
   // JavaScript lists numeric member names in ascending order.
   return {

@@ -31,16 +31,18 @@ function tryIt(section: HTMLElement): void {
   const show = (place: string, text: string): void => {
     required(section.querySelector(place)).textContent = text;
   };
-  const showSample = (request = prepare()): void =>
+  const showSample = (request: PreparedRequest | string): void =>
     show('.curl', typeof request === 'string' ? request : curlSample(request));
-  const send = async (request = prepare()): Promise<void> => {
+  const updateSample = (): void => showSample(prepare());
+  const send = async (request: PreparedRequest | string): Promise<void> => {
     if (isSending) return;
     isSending = true;
     outcome.textContent = 'Sending…';
     bringIntoView(outcome);
     showSample(request);
-    const { status, headers, body, ...others } = await exchange(request);
-    linked = others.linked;
+    const response = await exchange(request);
+    const { status, headers, body } = response;
+    linked = response.linked;
     key.ariaInvalid = String(status.startsWith('401'));
     outcome.className = `is-${status.charAt(0)}xx`;
     outcome.textContent = status;
@@ -53,12 +55,14 @@ function tryIt(section: HTMLElement): void {
 
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    void send();
+    void send(prepare());
   });
-  follow.addEventListener('click', () => void send(linked?.request));
-  form.addEventListener('input', () => showSample());
-  address.addEventListener('change', () => showSample());
-  showSample();
+  follow.addEventListener('click', () => {
+    if (linked) void send(linked.request);
+  });
+  form.addEventListener('input', updateSample);
+  address.addEventListener('change', updateSample);
+  updateSample();
 }
 
 /** It may be below the fold. */
