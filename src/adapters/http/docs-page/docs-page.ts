@@ -44,14 +44,14 @@ export function docsPage(settings: HttpSettings): string {
 <main id="content">
   ${views}
   <section id="errors"><h2>Errors</h2>
-    <p>Every error is a JSON object with <code>code</code>, <code>message</code> and <code>status</code>.
-      Programs decide by <code>code</code>: its meaning never changes. The <code>message</code> is for people.
-      The header <code>X-Request-Id</code> names the request in the log of the service. Beside its own, an operation
-      can have these:</p>
+    <p>Every error is a JSON object with <code>code</code>, <code>message</code> and
+      <code>status</code>. Programs decide by <code>code</code>: its meaning never changes. The
+      <code>message</code> is for people. The header <code>X-Request-Id</code> names the request in
+      the log of the service. Beside its own, an operation can have these:</p>
     ${errorsView(settings)}</section>
   <section id="schemas"><h2>Schemas</h2>
-    <p>Integers are exact to the last digit, here too. Many JSON libraries round them: <code>JSON.parse</code> of
-      JavaScript silently does beyond ±9007199254740991.</p>
+    <p>Integers are exact to the last digit, here too. Many JSON libraries round them:
+      <code>JSON.parse</code> of JavaScript silently does beyond ±9007199254740991.</p>
     ${schemasView()}</section>
 </main>
 </body>
@@ -71,7 +71,8 @@ function accessView({ basePath, publicUrl, stagingUrl }: HttpSettings): Markup {
   );
   return markup`<section class="access" aria-label="Access">
     <label for="key">API key</label>
-    <input id="key" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="key-hint">
+    <input id="key" type="password" autocomplete="off" autocapitalize="off"
+      spellcheck="false" aria-describedby="key-hint">
     <p class="hint" id="key-hint">Kept in this page only, until you close or reload it.</p>
     <label for="address">Address</label>
     <select id="address">${options}</select>

@@ -7,12 +7,14 @@ import { keywordsOf, membersView, schemaName, valueText } from './schema-view.js
 
 /** An operation: what it does, its body, its responses, and a form to try it. */
 export function operationView(id: string, operation: Operation, settings: HttpSettings): Markup {
-  const { method, path, summary, description, stability, deprecation, scope } = operation;
+  const { method, path, summary, description, stability, scope } = operation;
   return markup`<article class="operation" id="${id}" aria-labelledby="${id}-title">
   <div>
-    <h2><span id="${id}-title">${summary}</span> ${stability && markup`<span class="hint">${stability}</span>`}</h2>
-    <p>${methodView(method)} <code><b>${settings.basePath}${path}</b></code> <span class="hint">operation <code>${id}</code></span></p>
-    ${deprecation && markup`<p class="note"><strong>Deprecated, to be removed on ${deprecation.sunset.toISOString().slice(0, 10)}.</strong> ${prose(deprecation.advice)}</p>`}
+    <h2><span id="${id}-title">${summary}</span>
+      ${stability && markup`<span class="hint">${stability}</span>`}</h2>
+    <p>${methodView(method)} <code><b>${settings.basePath}${path}</b></code>
+      <span class="hint">operation <code>${id}</code></span></p>
+    ${deprecationView(operation)}
     <p>${prose(description)}</p>
     <p>The API key needs the scope <code>${scope}</code>.</p>
     ${bodyView(operation)}
@@ -21,6 +23,12 @@ export function operationView(id: string, operation: Operation, settings: HttpSe
   ${formView(id, operation)}
 </article>`;
 }
+
+const deprecationView = ({ deprecation }: Operation): Content =>
+  deprecation &&
+  markup`<p class="note">
+      <strong>Deprecated, to be removed on ${deprecation.sunset.toISOString().slice(0, 10)}.</strong>
+      ${prose(deprecation.advice)}</p>`;
 
 const bodyView = ({ body }: Operation): Content =>
   body &&
@@ -79,9 +87,11 @@ function fieldView(id: string, [name, parameter]: [string, Parameter]): Markup {
   const { in: place, schema, description } = parameter;
   const fieldId = `${id}-${name}`;
   const isRequired = place === 'path';
-  const attributes = markup`id="${fieldId}" name="${name}" data-in="${place}" aria-describedby="${fieldId}-about"`;
+  const attributes = markup`id="${fieldId}" name="${name}" data-in="${place}"
+        aria-describedby="${fieldId}-about"`;
   return markup`<div>
-      <label for="${fieldId}">${name}</label> <span class="hint">${place}, ${isRequired ? 'required' : 'optional'}</span>
+      <label for="${fieldId}">${name}</label>
+      <span class="hint">${place}, ${isRequired ? 'required' : 'optional'}</span>
       ${controlView(attributes, parameter, isRequired)}
       <p class="hint" id="${fieldId}-about">${prose(description)}<br>${valueText(schema)}</p>
     </div>`;
@@ -91,13 +101,15 @@ function fieldView(id: string, [name, parameter]: [string, Parameter]): Markup {
 function controlView(attributes: Markup, { schema, example }: Parameter, isRequired: boolean) {
   const { enum: values, default: fallback } = keywordsOf(schema);
   if (!values)
-    return markup`<input ${attributes} value="${isRequired && String(example)}" placeholder="${fallback}" spellcheck="false" autocapitalize="off" ${isRequired && 'required'}>`;
+    return markup`<input ${attributes} value="${isRequired && String(example)}" placeholder="${fallback}"
+        spellcheck="false" autocapitalize="off" ${isRequired && 'required'}>`;
   const options = values.map((value) => markup`<option>${value}</option>`);
   return markup`<select ${attributes}><option value="">any</option>${options}</select>`;
 }
 
 const bodyFieldView = (fieldId: string, example: string): Markup => markup`<div>
       <label for="${fieldId}">Body</label>
-      <textarea id="${fieldId}" name="body" data-in="body" rows="6" spellcheck="false" autocapitalize="off">
+      <textarea id="${fieldId}" name="body" data-in="body" rows="6"
+        spellcheck="false" autocapitalize="off">
 ${example}</textarea>
     </div>`;

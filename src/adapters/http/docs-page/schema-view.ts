@@ -35,7 +35,8 @@ export function membersView(schema: Keywords): Markup {
   return markup`<dl class="members">${Object.entries(properties).map(([name, value]) => {
     const { description = '' } = keywordsOf(value);
     return markup`<div>
-      <dt><code><b>${name}</b></code> <span class="hint">${required.includes(name) ? 'required' : 'optional'}</span></dt>
+      <dt><code><b>${name}</b></code>
+        <span class="hint">${required.includes(name) ? 'required' : 'optional'}</span></dt>
       <dd><p>${prose(description)}</p><p class="hint">${valueText(value)}</p></dd>
     </div>`;
   })}</dl>`;

@@ -94,17 +94,18 @@ function paths(settings: HttpSettings): object {
 /** The Operation Object of an operation (OpenAPI 3.1.1, 4.8.10). */
 function operationObject(id: string, operation: Operation, settings: HttpSettings): object {
   const { summary, description, scope, stability, deprecation, body, parameters } = operation;
-  const since = day(settings.deprecatedSince);
-  const deprecated = deprecation
-    ? [
-        `**Deprecated** since ${since}, will be removed on ${day(deprecation.sunset)}. ${deprecation.advice}`,
-      ]
-    : [];
+  const paragraphs = [description];
+  if (deprecation) {
+    const since = day(settings.deprecatedSince);
+    const removal = `will be removed on ${day(deprecation.sunset)}`;
+    paragraphs.push(`**Deprecated** since ${since}, ${removal}. ${deprecation.advice}`);
+  }
+  paragraphs.push(`Needs the scope \`${scope}\`.`);
   return {
     operationId: id,
     tags: [TAG.name],
     summary,
-    description: [description, ...deprecated, `Needs the scope \`${scope}\`.`].join('\n\n'),
+    description: paragraphs.join('\n\n'),
     ...(deprecation && {
       deprecated: true,
       'x-deprecated-sunset': day(deprecation.sunset),
@@ -136,11 +137,8 @@ function responses(id: string, operation: Operation, settings: HttpSettings): ob
   const headers: HeaderName[] = ['RequestId'];
   if (operation.deprecation) headers.push('Deprecation', 'Sunset', 'SuccessorLink');
   if (isLimited) headers.push('RateLimitPolicy', 'RateLimit');
-  const codes: ErrorCode[] = [
-    ...(removed ? (['operation_removed'] as const) : operation.errors),
-    ...OF_THE_MESSAGE,
-    ...OF_EVERY,
-  ];
+  const own: readonly ErrorCode[] = removed ? ['operation_removed'] : operation.errors;
+  const codes = [...own, ...OF_THE_MESSAGE, ...OF_EVERY];
   if (isLimited) codes.push('rate_limited');
   if (!removed) codes.push('insufficient_scope');
   const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status);
