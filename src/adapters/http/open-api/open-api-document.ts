@@ -39,8 +39,8 @@ export function openApiDocument(given: Partial<HttpSettings> = {}): string {
   const { basePath, publicUrl, stagingUrl } = settings;
   const operations = paths(settings);
   // What no served operation refers to is left out. Schemas refer to each other.
-  const references = stringifyJson([operations, COMPONENTS]);
-  const isUsed = ([name]: readonly [string, unknown]): boolean => references.includes(`/${name}"`);
+  const referring = stringifyJson([operations, COMPONENTS]);
+  const isUsed = ([name]: readonly [string, unknown]): boolean => referring.includes(`/${name}"`);
   const headers = Object.entries<DocumentedHeader>(HEADERS)
     .filter(isUsed)
     .map(([name, { description, optional, type = 'string' }]) => {
@@ -75,7 +75,7 @@ export function openApiDocument(given: Partial<HttpSettings> = {}): string {
       headers: Object.fromEntries(headers),
     },
   };
-  // JSON has no bigint: TypeBox's name for int64s is its own.
+  // TypeBox gives int64s the type "bigint", which JSON Schema does not know.
   return `${stringifyJson(document, 2).replaceAll('"type": "bigint"', '"type": "integer"')}\n`;
 }
 
