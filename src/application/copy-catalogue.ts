@@ -124,6 +124,7 @@ async function compareAll(
   { from, to, clock, options }: Copy,
   onProgress: (compared: number) => void,
 ): Promise<void> {
+  // Equal stores have equal pages, because both have pages of the same size.
   const copies = petPages(to.pets, BATCH, options);
   const nextCopies = async () => (await copies.next()).value ?? [];
   let compared = 0;
@@ -148,7 +149,8 @@ async function* claimsOf(
   now: number,
   options: CallOptions,
 ): AsyncGenerator<readonly PetClaim[]> {
-  for (let after: PetClaim | undefined; ;) {
+  let after: PetClaim | undefined;
+  for (;;) {
     const batch = await transfer.readClaims({ after, limit: BATCH, now }, options);
     if (batch.some(({ scope, key }) => scope === after?.scope && key === after.key))
       throw new TypeError('The claims after a claim include it: reading them makes no progress.');

@@ -18,7 +18,8 @@ export async function* petPages(
   limit: number,
   options: CallOptions,
 ): AsyncGenerator<readonly Pet[]> {
-  for (let after: bigint | undefined; ;) {
+  let after: bigint | undefined;
+  for (;;) {
     const page = await pets.list({ after, limit }, options);
     requireProgress(page, after);
     if (page.length === 0) return;

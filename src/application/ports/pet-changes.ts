@@ -33,7 +33,10 @@ export interface PetChanges {
   remove(id: bigint, condition: PetCondition, options?: CallOptions): Promise<boolean>;
 }
 
-/** What an animal must be for a change: in one of these statuses, or in every field as it was read. Frozen. */
+/**
+ * What an animal must be for a change: in one of these statuses, or in every field as it was read. `PET_STATUSES`
+ * is met by every animal. Frozen.
+ */
 export type PetCondition = readonly PetStatus[] | Pet;
 
 /** The error for an animal that does not meet the condition, else `undefined`. Every store decides by it. */
