@@ -24,10 +24,10 @@ export interface ImportRow {
   /** Its number in the source: the line of a file. */
   readonly line: number;
   /** What is said of each field, unchecked, or why it cannot be read. */
-  readonly fields: GivenFields | string;
+  readonly fields: { readonly [Field in keyof Pet]?: unknown } | string;
 }
 
-type GivenFields = { readonly [Field in keyof Pet]?: unknown };
+type GivenFields = Exclude<ImportRow['fields'], string>;
 
 /** A valid row with an animal to add. */
 export interface ValidRow {
