@@ -300,7 +300,9 @@ describe('The command', () => {
       await backUpSqliteStore(file, backup);
       for (const path of [dirname(locked), dirname(file), file, backup]) await chmod(path, 0o777);
       const isRestore = command === 'restore';
-      const env = { ...process.env, STORE_URL: `sqlite:${isRestore ? target : file}` };
+      const url = `sqlite:${isRestore ? target : file}`;
+      // The other user may not write where a run with coverage collects it.
+      const env = { ...process.env, STORE_URL: url, NODE_V8_COVERAGE: '' };
       // The permissions of files do not bind root.
       const unprivileged = 'data:text/javascript,process.getuid() === 0 && process.setuid(65534)';
       const args = ['--import', unprivileged, MAIN, command, isRestore ? backup : target];
