@@ -59,7 +59,7 @@ async function attempts<T>(
       return await attempt(settings, request, apiKey, signal);
     } catch (cause) {
       signal.throwIfAborted();
-      const error = responseError(cause) ?? unreachable(settings, cause);
+      const error = attemptError(settings, cause);
       if (retry > settings.retries || !isRetryable(error, request.idempotent)) throw error;
       const pause = pauseBefore(retry, error);
       if (performance.now() + pause >= latest) throw error;
@@ -92,15 +92,14 @@ async function attempt<T>(
   });
   const text = await response.text();
   const petId = path.slice('/pets/'.length);
-  return readBody(response, text, (json) => read(json, response.headers), petId);
+  return readBody(response, text, read, petId);
 }
 
-/** The error that came with a response: one of the domain, or the `ServiceError` itself. */
-const responseError = (error: unknown): Error | undefined =>
-  isAnimalStoreError(error) || error instanceof ServiceError ? error : undefined;
-
-const unreachable = ({ baseUrl }: ClientSettings, cause: unknown): Error =>
-  new UnavailableError(`reaching ${new URL(baseUrl).origin}`, { cause });
+/** The error that came with a response: one of the domain, or a `ServiceError`. Else the service was not reached. */
+function attemptError({ baseUrl }: ClientSettings, cause: unknown): Error {
+  if (isAnimalStoreError(cause) || cause instanceof ServiceError) return cause;
+  return new UnavailableError(`reaching ${new URL(baseUrl).origin}`, { cause });
+}
 
 const serviceErrorOf = (error: Error): ServiceError | undefined =>
   [error, error.cause].find((one) => one instanceof ServiceError);

@@ -65,12 +65,12 @@ function retryAfterOf(headers: Headers): number | undefined {
 export function readBody<T>(
   response: Response,
   text: string,
-  read: (body: unknown) => T,
+  read: (body: unknown, headers: Headers) => T,
   petId: string,
 ): T {
   if (!response.ok) throw errorIn(response, text, petId);
   try {
-    return read(text === '' ? undefined : parseJson(text));
+    return read(text === '' ? undefined : parseJson(text), response.headers);
   } catch (cause) {
     throw unexpectedResponse(response, cause);
   }
