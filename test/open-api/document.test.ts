@@ -33,7 +33,7 @@ const BASE = '/v1';
 const SITUATIONS = new Set<Situation>([
   'plain',
   'smallBodies',
-  'storeAway',
+  'storeUnreachable',
   'storeFaulty',
   'storeUndecided',
 ]);

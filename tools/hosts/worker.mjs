@@ -10,7 +10,7 @@ const { settings, store, step, docs, keys } = JSON.parse(env.SETUP, dated);
 
 /** What the store does in the situations of the contract. */
 const FAULTS = {
-  away: () => new UnavailableError('a secret of the inside', { retryAfter: 7 }),
+  unreachable: () => new UnavailableError('a secret of the inside', { retryAfter: 7 }),
   faulty: () => new TypeError('a secret of the inside'),
   undecided: () => new IdempotencyConflictError({ retryAfter: 3 }),
   throws: () => new TypeError('the disk is gone'),

@@ -25,9 +25,9 @@ const sign = ({
     .sign(key);
 
 async function open() {
-  let isAway = false;
+  let isUnreachable = false;
   const findKey = async () => {
-    if (isAway) throw new TypeError('fetch failed');
+    if (isUnreachable) throw new TypeError('fetch failed');
     return publicKey;
   };
   const authenticator = new JoseAuthenticator(findKey, {
@@ -53,7 +53,7 @@ async function open() {
       { credential: await sign({ issuer: 'https://elsewhere.example' }), reason: 'unknown' },
     ],
     async loseStore() {
-      isAway = true;
+      isUnreachable = true;
     },
     async dispose() {},
   };

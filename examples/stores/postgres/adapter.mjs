@@ -3,7 +3,7 @@ import { PostgresPetRepository } from './postgres-pet-repository.mjs';
 /** What PostgreSQL says of a database that is not there (`invalid_catalog_name`), and of one without our tables. */
 const NO_STORE = new Set(['3D000', '42P01']);
 
-/** Opens the store in a database. A server that is away may come back: that is said when it is used. */
+/** Opens the store in a database. It resolves even if the server is unreachable: calls then reject until it is reachable. */
 export async function openPostgresStore(url, { mode = 'create' } = {}) {
   const { hostname, pathname } = new URL(url); // without user and password
   const location = `PostgreSQL at ${decodeURIComponent(hostname)}${pathname}`;

@@ -38,7 +38,7 @@ export class PostgresPetRepository {
   #ready;
   #closing;
 
-  /** Opens nothing yet: a database that is away now may be there when it is used. */
+  /** Opens nothing yet: a database that is unreachable now may be reachable by the first call. */
   constructor(connectionString, { mode = 'create' } = {}) {
     this.#mayCreate = mode === 'create';
     this.#isReading = mode === 'read' || mode === 'snapshot';

@@ -100,7 +100,7 @@ describe('The service on PostgreSQL', { skip: missing }, () => {
     assert.match((await command(url, 'keys', 'list')).text, /^This store keeps no API keys/);
   });
 
-  it('starts while the database is away, and answers 503 until it is there', async () => {
+  it('starts while the database is unreachable, and answers 503 until it is reachable', async () => {
     const { url, name } = await server.create();
     await serving(url.replace(name, `${name}_later`), async (address) => {
       const answer = await fetch(`${address}/pets`, { headers: HEADERS });

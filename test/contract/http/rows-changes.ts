@@ -216,10 +216,10 @@ const conditionsOf = <Method extends string>(
     error('missing_api_key'),
   ),
   on(
-    `answers 503 to a ${method} while the store is away`,
+    `answers 503 to a ${method} while the store is unreachable`,
     request('1'),
     error('service_unavailable', { headers: { 'Retry-After': '7', Deprecation: null } }),
-    { given: 'experimentalAway' },
+    { given: 'experimentalUnreachable' },
   ),
   on(
     `answers 405 to a ${method} of an animal where the operation is not served`,

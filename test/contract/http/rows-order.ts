@@ -45,7 +45,13 @@ const FAULTS: ReadonlyArray<
   ['the idempotency key', 'the body', 'invalid_parameter', send('POST', '/pets', NO_KEY)],
   ['the presence of a body', 'its media type', 'missing_body', postAs('text/plain', '')],
   ['the media type', 'the size of the body', 'unsupported_media_type', postAs('text/plain', BIG)],
-  ['the media type', 'the store', 'unsupported_media_type', postAs('text/plain'), 'storeAway'],
+  [
+    'the media type',
+    'the store',
+    'unsupported_media_type',
+    postAs('text/plain'),
+    'storeUnreachable',
+  ],
   [
     'the encoding',
     'the size of the body',
@@ -66,9 +72,9 @@ const FAULTS: ReadonlyArray<
     post(`{"name":"a","categoryId":1,"x":${'['.repeat(30_000)}1${']'.repeat(29_999)}}`),
   ],
   ['the key', 'the store', 'invalid_api_key', by('nobody', get('/pets')), 'storeFaulty'],
-  ['the fields', 'the store', 'invalid_pet', post('{}'), 'storeAway'],
-  ['the parameters', 'the store', 'invalid_parameter', get('/pets?limit=101'), 'storeAway'],
-  ['the id', 'the store', 'pet_not_found', get('/pets/abc'), 'storeAway'],
+  ['the fields', 'the store', 'invalid_pet', post('{}'), 'storeUnreachable'],
+  ['the parameters', 'the store', 'invalid_parameter', get('/pets?limit=101'), 'storeUnreachable'],
+  ['the id', 'the store', 'pet_not_found', get('/pets/abc'), 'storeUnreachable'],
 ];
 
 export const ORDER_OF_CHECKS = [

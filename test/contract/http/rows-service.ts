@@ -138,10 +138,10 @@ const OPERATIONS: ReadonlyArray<readonly [operation: string, request: RowRequest
 const faults = [
   ...OPERATIONS.flatMap(([operation, request]) => [
     row(
-      `answers 503 to ${operation} while the store is away, and reveals nothing of its inside`,
+      `answers 503 to ${operation} while the store is unreachable, and reveals nothing of its inside`,
       request,
       unavailable('7'),
-      { given: 'storeAway' },
+      { given: 'storeUnreachable' },
     ),
     row(
       `answers 503 to ${operation} when its deadline has passed`,
@@ -158,9 +158,14 @@ const faults = [
   ]),
   ...(
     [
-      ['is not ready while the store is away', 'storeAway', '/readyz', unavailable('7')],
-      ['is alive while the store is away', 'storeAway', '/livez', ok()],
-      ['serves the docs page while the store is away', 'storeAway', '/docs', ok()],
+      [
+        'is not ready while the store is unreachable',
+        'storeUnreachable',
+        '/readyz',
+        unavailable('7'),
+      ],
+      ['is alive while the store is unreachable', 'storeUnreachable', '/livez', ok()],
+      ['serves the docs page while the store is unreachable', 'storeUnreachable', '/docs', ok()],
       ['is ready while it is busy', 'busy', '/readyz', ok()],
       ['is alive while it is busy', 'busy', '/livez', ok()],
       ['serves the docs page while a key has as much in progress as it may', 'busy', '/docs', ok()],
@@ -209,7 +214,7 @@ const leadsTo = (location: string): Expectation => ({
 /** The OpenAPI document and the docs page. */
 export const DOCS = [
   published('publishes the OpenAPI document, whatever the key', 'plain'),
-  published('publishes the OpenAPI document while the store is away', 'storeAway'),
+  published('publishes the OpenAPI document while the store is unreachable', 'storeUnreachable'),
   published('documents the public address', 'publicUrl', {
     publicUrl: 'https://animals.example/shop/v1',
   }),

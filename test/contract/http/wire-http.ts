@@ -23,11 +23,13 @@ interface SituationSetup {
 }
 
 /**
- * `away`: unavailable, with a Retry-After of 7 s. `faulty`: throws an unexpected error. `undecided`: an earlier create
- * with the same key is in progress, with a Retry-After of 3 s. `stuck`: never resolves. `occupied`: never resolves, and
- * one request is waiting for it before the first case runs.
+ * - `unreachable`: rejects with `UnavailableError`, with a Retry-After of 7 s
+ * - `faulty`: rejects with an unexpected error
+ * - `undecided`: an earlier create with the same key is in progress, with a Retry-After of 3 s
+ * - `stuck`: never resolves
+ * - `occupied`: never resolves, and one request is waiting for it before the first case runs
  */
-type StoreFault = 'away' | 'faulty' | 'undecided' | 'stuck' | 'occupied';
+type StoreFault = 'unreachable' | 'faulty' | 'undecided' | 'stuck' | 'occupied';
 
 /** The ways to set a service up for the HTTP contract, by name. All other settings have their defaults. */
 export const SITUATIONS = {
@@ -37,7 +39,7 @@ export const SITUATIONS = {
   smallBodies: { settings: { bodyLimit: 100 } },
   deprecatedLater: { settings: { deprecatedSince: new Date('2029-02-28') } },
   getPetOff: { settings: { getPet: 'off' } },
-  storeAway: { store: 'away' },
+  storeUnreachable: { store: 'unreachable' },
   storeFaulty: { store: 'faulty' },
   storeUndecided: { store: 'undecided' },
   storeStuck: { settings: { requestDeadline: 50 }, store: 'stuck' },
@@ -50,7 +52,10 @@ export const SITUATIONS = {
     settings: { experimental: ['changePet', 'removePet'], corsOrigins: ['https://one.example'] },
   },
   experimentalAlone: { settings: { experimental: ['changePet', 'removePet'], getPet: 'off' } },
-  experimentalAway: { settings: { experimental: ['changePet', 'removePet'] }, store: 'away' },
+  experimentalUnreachable: {
+    settings: { experimental: ['changePet', 'removePet'] },
+    store: 'unreachable',
+  },
   /** One request is in progress, and no more are allowed at the same time. */
   busy: { maxInFlight: 1, settings: { requestDeadline: 60_000 }, store: 'occupied' },
 } as const satisfies Record<string, SituationSetup>;
@@ -129,7 +134,8 @@ export function ailingStore(
 ): Pick<CompleteStore, 'pets' | 'changes' | 'check'> {
   const fails = async (): Promise<never> => {
     onCall();
-    if (fault === 'away') throw new UnavailableError('a secret of the inside', { retryAfter: 7 });
+    if (fault === 'unreachable')
+      throw new UnavailableError('a secret of the inside', { retryAfter: 7 });
     if (fault === 'undecided') throw new IdempotencyConflictError({ retryAfter: 3 });
     if (fault === 'faulty') throw new TypeError('a secret of the inside');
     return new Promise(() => {});
