@@ -7,12 +7,13 @@ import { isSqliteError } from './sqlite-errors.js';
 interface Write {
   readonly doing: string;
   readonly signal: AbortSignal | undefined;
-  /** Does the work in the open transaction. The latest run counts. */
-  run(): void;
-  /** Settles the call after the commit, as the latest run ended. */
-  settle(): void;
+  /** Does the work in the open transaction. Throws if it failed and must be undone. */
+  run(): Settle;
   reject(reason: unknown): void;
 }
+
+/** Settles the call of a write that was run. Called after the commit. */
+type Settle = () => void;
 
 /** The most writes of a batch: some 25 ms, after which other events get their turn. */
 const LARGEST_BATCH = 1000;
@@ -73,17 +74,16 @@ export class GroupCommit {
     work: () => Result,
   ): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    let settle: () => void;
-    const run = (): void => {
+    const run = (): Settle => {
       try {
         const result = work();
-        settle = () => resolve(result);
+        return () => resolve(result);
       } catch (error) {
         if (!isRefusal(error)) throw error;
-        settle = () => reject(error);
+        return () => reject(error);
       }
     };
-    this.#queue.push({ doing, signal, run, settle: () => settle(), reject });
+    this.#queue.push({ doing, signal, run, reject });
     this.#flushing ??= this.#flush();
     return promise;
   }
@@ -117,46 +117,56 @@ export class GroupCommit {
     await nextTurn(); // of requests that arrived together, some may still be read
   }
 
-  /** Commits the first writes of the queue together. If one of them fails, rejects it and undoes the others. */
+  /** Commits the first writes of the queue together, and settles their calls. */
   #writeBatch(): void {
     this.#removeAborted();
     const batch = this.#queue.slice(0, LARGEST_BATCH);
     if (batch.length === 0) return;
     this.failing = true; // until the commit
     this.#beforeEach();
+    const settlers = this.#commitAll(batch);
+    // If one failed, the others are still queued, for the next batch.
+    if (settlers === undefined) return;
+    this.failing = false;
+    this.#queue = this.#queue.slice(batch.length);
+    for (const settle of settlers) settle();
+  }
+
+  /** Commits these writes in one transaction. If one of them fails, undoes all and returns undefined. */
+  #commitAll(batch: readonly Write[]): Settle[] | undefined {
     try {
       // `get`: `run` also returns the last id, which may be greater than a number can hold.
       this.#begin.get();
       const version = this.#readVersion();
-      for (const write of batch) {
-        // Those that were undone are still queued, for the next batch.
-        if (!this.#run(write)) return;
-      }
+      const settlers = this.#runAll(batch);
+      if (settlers === undefined) return undefined;
       this.#commit.get();
       this.#noteVersion(version);
+      return settlers;
     } finally {
+      // Open without a commit, or if `begin` met one that was left open.
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
     }
-    this.failing = false;
-    this.#queue = this.#queue.slice(batch.length);
-    for (const write of batch) write.settle();
+  }
+
+  /** Runs these writes. At the first that fails, rejects it, removes it from the queue and returns undefined. */
+  #runAll(batch: readonly Write[]): Settle[] | undefined {
+    const settlers: Settle[] = [];
+    for (const write of batch) {
+      try {
+        settlers.push(write.run());
+      } catch (cause) {
+        this.#queue = this.#queue.filter((other) => other !== write);
+        write.reject(isSqliteError(cause) ? new UnavailableError(write.doing, { cause }) : cause);
+        return undefined;
+      }
+    }
+    return settlers;
   }
 
   #removeAborted(): void {
     for (const write of this.#queue) if (write.signal?.aborted) write.reject(write.signal.reason);
     this.#queue = this.#queue.filter(({ signal }) => !signal?.aborted);
-  }
-
-  /** Returns whether the write was run. If it fails, it rejects and leaves the queue. */
-  #run(write: Write): boolean {
-    try {
-      write.run();
-      return true;
-    } catch (cause) {
-      this.#queue = this.#queue.filter((other) => other !== write);
-      write.reject(isSqliteError(cause) ? new UnavailableError(write.doing, { cause }) : cause);
-      return false;
-    }
   }
 
   /** It changes with the commits of other connections. Inside a transaction, to read it takes no lock of its own. */
