@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -19,8 +19,8 @@ const MOST_WAITING = 16 * 1024;
 const PIECES_PER_TURN = 16;
 /** How much input is discarded after the last response, in bytes. The rest stays in the network. */
 const MOST_DISCARDED = 64 * 1024;
-/** The value of a Connection header that a gate has set: no other value is equal to it. */
-const CLOSE = ['close'];
+/** The Connection header of a gate: a list of its own, so that `===` tells it from a `close` of the listener. */
+const OWN_CLOSE = ['close'];
 
 /** What the gates of a server share. */
 export interface Gates {
@@ -42,13 +42,31 @@ export interface Gates {
 }
 
 /**
- * - `new`: nothing of a request has been parsed on the connection
- * - `idle`: nothing of a request has come since the last response
- * - `reading`: the beginning of a request's headers has come
- * - `answering`: the listener has the request; it may still read the body
- * - `closing`: no more input is parsed; a response may still go out
+ * | state       | begins with                                        | `#exchange`               | `#since`                |
+ * | ----------- | -------------------------------------------------- | ------------------------- | ----------------------- |
+ * | `new`       | the connection                                     | none                      | this state began        |
+ * | `reading`   | the first byte of a request's headers              | none                      | this state began        |
+ * | `answering` | the end of the headers: the listener is called     | one                       | `reading` began         |
+ * | `idle`      | the close of a response                            | none                      | this state began        |
+ * | `closing`   | the last response, a fault, or the client's end    | until its response closes | the gate ended its side |
+ *
+ * A connection goes from `new` to `reading` to `answering` to `idle`, and on to `reading`. From every state it can go to
+ * `closing`, for good: no more input is parsed.
  */
 type State = 'new' | 'idle' | 'reading' | 'answering' | 'closing';
+
+/** A request whose headers were parsed, until its response closes. */
+interface Exchange {
+  readonly response: ServerResponse;
+  /** Whether the listener has begun to read the body. */
+  isBodyRead: boolean;
+  /** Whether the client still waits for a 100 before it sends the body. */
+  expectsContinue: boolean;
+  /** What is wrong with the body, until the listener or the server is told. */
+  fault: HttpError | undefined;
+  /** Whether the response closes the connection. */
+  isLast: boolean;
+}
 
 /**
  * The connection of a client, as `node:http` sees it: a stream over the socket that lets one request through at a time.
@@ -57,27 +75,21 @@ type State = 'new' | 'idle' | 'reading' | 'answering' | 'closing';
  */
 export class Gate extends Duplex {
   readonly remoteAddress: string | undefined;
-  /** The id of the API key of the request in progress; empty while it is unknown. */
+  /** The id of the API key of the current or latest request; empty while it is unknown. */
   keyId = '';
-  /** The response to the request in progress. */
-  response: ServerResponse | undefined;
   readonly #socket: Socket;
   readonly #gates: Gates;
   #state: State = 'new';
-  /** When the state began; for `answering`, when the request began to come; for `closing`, when all was sent. */
   #since = performance.now();
+  #exchange: Exchange | undefined;
+  /** What has come and was not parsed yet: first the rest of a body, then further requests. */
   #input: Buffer = NOTHING;
-  #isFeeding = false;
-  /** Of a body of known length, what was not parsed yet, in bytes. */
+  /** How much of a body of known length was not parsed yet, in bytes. It can outlive its exchange. */
   #bodyLeft = 0;
-  /** Whether the listener has begun to read the body. */
-  #isRead = false;
-  #expectsContinue = false;
-  /** What is wrong with the input of the request in progress. */
-  #fault: HttpError | undefined;
-  /** Whether the response in progress is the connection's last. */
-  #isLast = false;
+  #isFeeding = false;
+  /** The bytes that came in `closing`. */
   #discarded = 0;
+  /** The bytes of the response that wait to be sent, and when their number last changed. */
   #unsent = 0;
   #unsentSince = 0;
 
@@ -103,6 +115,11 @@ export class Gate extends Duplex {
     return this.#socket.bytesRead;
   }
 
+  /** The response to the request in progress. */
+  get response(): ServerResponse | undefined {
+    return this.#exchange?.response;
+  }
+
   /** Whether a further request has come before the response. */
   get pipelines(): boolean {
     return this.#input.length > this.#bodyLeft;
@@ -113,69 +130,68 @@ export class Gate extends Duplex {
     return this;
   }
 
-  /** Lets the listener have a request whose headers were parsed. */
+  /** Begins the exchange of a request whose headers were parsed. Call the listener after it. */
   begin(response: ServerResponse): void {
     const { req: request } = response;
-    this.response = response;
+    const exchange: Exchange = {
+      response,
+      isBodyRead: false,
+      expectsContinue: expectations(request).length > 0,
+      fault: undefined,
+      isLast: false,
+    };
+    this.#exchange = exchange;
     this.keyId = '';
     this.#state = 'answering';
     this.#gates.waiting.delete(this);
     this.#bodyLeft = Number(request.headers['content-length'] ?? 0);
-    this.#isRead = false;
-    this.#expectsContinue = expectations(request).length > 0;
-    response.once('close', this.#finish);
-    const isHere = this.#isHere();
-    if (isHere) this.#continue();
-    else this.#onceRead(response);
-    this.setLast(this.#gates.isDraining || !isHere);
+    response.once('close', () => this.#finish(exchange));
+    const isReceived = this.#hasReceived(request);
+    if (isReceived) sendContinue(exchange);
+    else this.#onceRead(exchange);
+    if (this.#gates.isDraining || !isReceived) this.closeAfterResponse();
   }
 
-  /** Decides whether the response in progress closes the connection. One that has begun stays what it is. */
-  setLast(isLast: boolean): void {
-    const { response } = this;
-    if (response === undefined || response.headersSent) return;
-    this.#isLast = isLast;
-    if (isLast) response.setHeader('Connection', CLOSE);
-    else if (response.getHeader('Connection') === CLOSE) response.removeHeader('Connection');
+  /** Lets the response in progress close the connection, unless its headers were sent. */
+  closeAfterResponse(): void {
+    const exchange = this.#exchange;
+    if (exchange === undefined || exchange.response.headersSent) return;
+    exchange.isLast = true;
+    exchange.response.setHeader('Connection', OWN_CLOSE);
   }
 
-  /** Lets the next piece of the input through, if there is one and it may be parsed. */
+  /** Passes to the parser what has come and may be parsed. */
   readonly feed = (): void => {
     if (this.#isFeeding || this.#gates.isHeld) return;
     this.#isFeeding = true;
     this.#countUnsent();
     let pieces = 0;
-    while (pieces < PIECES_PER_TURN) {
-      const length = this.#pieceLength();
-      if (length === 0) break;
-      const input = this.#input;
-      this.#input = length === input.length ? NOTHING : input.subarray(length);
-      this.#bodyLeft -= Math.min(this.#bodyLeft, length);
-      this.push(input.subarray(0, length));
-      pieces += 1;
-    }
+    while (pieces < PIECES_PER_TURN && this.#feedPiece()) pieces += 1;
     this.#isFeeding = false;
     if (pieces === PIECES_PER_TURN) setImmediate(this.feed);
-    if (this.#isLast && !this.#gates.isDraining && this.#isHere()) {
-      this.#continue();
-      this.setLast(false);
-    }
+    this.#keepOpenIfReceived();
     if (this.#socket.isPaused() && this.#input.length <= MOST_WAITING) this.#socket.resume();
   };
 
   /** Deals with late or malformed input. A listener that reads the body and listens for errors responds itself. */
   fail(fault: HttpError, bytes?: Buffer): void {
     if (this.#state === 'closing') return;
-    this.#stop();
-    this.#fault = fault;
-    if (this.response === undefined) this.#gates.refuse(this, fault, bytes);
+    this.#stopParsing();
+    const exchange = this.#exchange;
+    if (exchange === undefined) {
+      this.#gates.refuse(this, fault, bytes);
+      return;
+    }
+    exchange.fault = fault;
     // Until it reads the body, the listener may have begun what needs none.
-    else if (this.#isRead || fault.code === 'request_timeout') process.nextTick(this.#deliver);
+    // In the next tick: the parser that reports the fault has then returned.
+    if (exchange.isBodyRead || fault.code === 'request_timeout')
+      process.nextTick(() => this.#deliverFault(exchange));
   }
 
   /** Ends the server's side after `last`, then gives the client a moment to read and to close. */
   close(last = ''): void {
-    this.#stop();
+    this.#stopParsing();
     if (!this.writableEnded) this.end(last);
   }
 
@@ -188,7 +204,7 @@ export class Gate extends Duplex {
       return;
     }
     const waited = now - this.#since;
-    const awaitsRequest = this.response === undefined && this.#state !== 'closing';
+    const awaitsRequest = this.#exchange === undefined && this.#state !== 'closing';
     if (awaitsRequest && Math.min(waited, now - stoppedAt) > limits.stopGrace) this.close();
     else if (waited > this.#timeLimit()) this.#expire();
   }
@@ -200,7 +216,7 @@ export class Gate extends Duplex {
 
   /** `node:http`, too, ends the stream after the last response, and a listener can. */
   override _final(done: () => void): void {
-    this.#stop();
+    this.#stopParsing();
     this.#since = performance.now();
     this.#socket.end();
     done();
@@ -210,7 +226,7 @@ export class Gate extends Duplex {
     // Reset, not closed: after a close the operating system goes on sending, for minutes to a client that does not read.
     if (this.#unsent > 0) this.#socket.resetAndDestroy();
     else this.#socket.destroy();
-    this.#stop();
+    this.#stopParsing();
     this.#countUnsent();
     this.#gates.open.delete(this);
     this.#gates.waiting.delete(this);
@@ -243,10 +259,11 @@ export class Gate extends Duplex {
 
   readonly #endInput = (): void => {
     if (this.#state === 'closing') return; // a malformed body may still be answered
-    if (this.response === undefined) this.close();
-    else if (!this.#isHere()) this.fail(malformed());
+    const { response } = this;
+    if (response === undefined) this.close();
+    else if (!this.#hasReceived(response.req)) this.fail(malformed());
     // As in Node.js, a client that ends its side waits for no further response.
-    else if (this.response.writableEnded) this.#stop();
+    else if (response.writableEnded) this.#stopParsing();
     else this.destroy();
   };
 
@@ -284,73 +301,96 @@ export class Gate extends Duplex {
     }
   }
 
-  /** The length of the input that may be parsed now: at most to the end of the current request. */
-  #pieceLength(): number {
+  /** Passes the next piece of the input to the parser. Returns whether there was one that may be parsed. */
+  #feedPiece(): boolean {
+    const input = this.#input;
     const isBlocked = this.readableLength > 0 || this.writableNeedDrain || this.#socket.destroyed;
-    if (isBlocked || this.#input.length === 0) return 0;
-    if (this.#bodyLeft > 0) return Math.min(this.#input.length, this.#bodyLeft);
-    // After the last chunk a body in chunks ends with an empty line, as headers do.
-    if (this.response) return this.response.req.complete ? 0 : lengthToEmptyLine(this.#input);
+    if (isBlocked || input.length === 0) return false;
+    this.#noticeRequest();
+    const length = this.#parsableLength();
+    if (length === 0) return false;
+    this.#input = length === input.length ? NOTHING : input.subarray(length);
+    this.#bodyLeft -= Math.min(this.#bodyLeft, length);
+    this.push(input.subarray(0, length));
+    return true;
+  }
+
+  /** Begins to read a request if its first byte has come. */
+  #noticeRequest(): void {
+    const awaitsRequest = this.#state === 'new' || this.#state === 'idle';
+    if (!awaitsRequest || this.#bodyLeft > 0) return;
     // An empty line begins no request (RFC 9112, 2.2).
-    if (this.#state !== 'reading' && this.#input.some((byte) => byte > CR)) {
-      this.#state = 'reading';
-      this.#since = performance.now();
-    }
+    if (!this.#input.some((byte) => byte > CR)) return;
+    this.#state = 'reading';
+    this.#since = performance.now();
+  }
+
+  /** The length of the input that may be parsed now: at most to the end of the current request. */
+  #parsableLength(): number {
+    if (this.#bodyLeft > 0) return Math.min(this.#input.length, this.#bodyLeft);
+    if (this.response?.req.complete) return 0;
+    // After the last chunk a body in chunks ends with an empty line, as headers do.
     return lengthToEmptyLine(this.#input);
   }
 
-  /** Whether the whole request has come. */
-  #isHere(): boolean {
-    const { complete = true, headers = {} } = this.response?.req ?? {};
+  /** Whether all of the request has come, parsed or not. The end of a body in chunks only the parser knows. */
+  #hasReceived({ complete, headers }: IncomingMessage): boolean {
     if (complete) return true;
     return headers['transfer-encoding'] === undefined && this.#input.length >= this.#bodyLeft;
   }
 
+  /** Withdraws `closeAfterResponse` if the rest of the request has come meanwhile. */
+  #keepOpenIfReceived(): void {
+    const exchange = this.#exchange;
+    if (!exchange?.isLast || this.#gates.isDraining) return;
+    const { response } = exchange;
+    if (!this.#hasReceived(response.req)) return;
+    sendContinue(exchange);
+    if (response.headersSent) return;
+    exchange.isLast = false;
+    if (response.getHeader('Connection') === OWN_CLOSE) response.removeHeader('Connection');
+  }
+
   /** Learns when a listener begins to read the body. */
-  #onceRead(response: ServerResponse): void {
+  #onceRead(exchange: Exchange): void {
+    const { req: request } = exchange.response;
     const begin = (): void => {
-      if (this.response !== response) return;
-      this.#isRead = true;
-      this.#continue();
-      this.#deliver();
+      if (this.#exchange !== exchange) return;
+      exchange.isBodyRead = true;
+      sendContinue(exchange);
+      this.#deliverFault(exchange);
     };
     // Both are needed: a listener that reads by 'readable' does not resume.
-    response.req.once('resume', begin);
-    response.req.on('newListener', (event) => {
+    request.once('resume', begin);
+    request.on('newListener', (event) => {
       if (event === 'readable') process.nextTick(begin);
     });
   }
 
-  /** Sends 100, once, to a client that expects it. Without it `node:http` would close the connection. */
-  #continue(): void {
-    if (this.#expectsContinue && !this.response?.headersSent) this.response?.writeContinue();
-    this.#expectsContinue = false;
+  /** Makes reading the body fail, if it has a fault, or has the server respond for a listener that does not listen. */
+  #deliverFault(exchange: Exchange): void {
+    const { response, isBodyRead, fault } = exchange;
+    const isOver = this.#exchange !== exchange || response.writableEnded;
+    if (fault === undefined || isOver) return;
+    exchange.fault = undefined;
+    if (isBodyRead && response.req.listenerCount('error') > 0) response.req.emit('error', fault);
+    else if (response.headersSent) this.destroy();
+    else this.#gates.refuse(this, fault);
   }
 
-  /** Makes reading the body fail, if it has a fault, or has the server respond for a listener that does not listen. */
-  readonly #deliver = (): void => {
-    const { response } = this;
-    if (this.#fault === undefined || response === undefined || response.writableEnded) return;
-    if (this.#isRead && response.req.listenerCount('error') > 0)
-      response.req.emit('error', this.#fault);
-    else if (response.headersSent) this.destroy();
-    else this.#gates.refuse(this, this.#fault);
-    this.#fault = undefined;
-  };
-
-  readonly #finish = (): void => {
-    const isLast = this.#isLast || this.#state === 'closing' || !this.#isHere();
-    this.response = undefined;
+  #finish({ response, isLast }: Exchange): void {
+    const isClosing = isLast || this.#state === 'closing' || !this.#hasReceived(response.req);
+    this.#exchange = undefined;
     this.#countUnsent();
-    if (isLast) return this.close();
+    if (isClosing) return this.close();
     this.#state = 'idle';
     this.#since = performance.now();
     this.#gates.waiting.add(this);
     if (this.#input.length > 0) setImmediate(this.feed);
-  };
+  }
 
   /** Parses no more, and discards further input: unread input would reset the connection. */
-  #stop(): void {
+  #stopParsing(): void {
     this.#state = 'closing';
     this.#input = NOTHING;
     this.#socket.resume();
@@ -359,7 +399,7 @@ export class Gate extends Duplex {
   /** Updates, for the key of the request, how many bytes of the response wait to be sent. */
   #countUnsent(): void {
     const { admission, waiting } = this.#gates;
-    const isUnsent = this.response && !this.destroyed && this.#socket.writableLength > 0;
+    const isUnsent = this.#exchange && !this.destroyed && this.#socket.writableLength > 0;
     const bytes = isUnsent ? this.writableLength : 0;
     if (bytes === this.#unsent) return;
     this.#unsentSince = performance.now();
@@ -369,6 +409,13 @@ export class Gate extends Duplex {
     this.#unsent = bytes;
   }
 }
+
+/** Sends 100, once, to a client that expects it. Without it `node:http` would close the connection. */
+const sendContinue = (exchange: Exchange): void => {
+  const { response, expectsContinue } = exchange;
+  exchange.expectsContinue = false;
+  if (expectsContinue && !response.headersSent) response.writeContinue();
+};
 
 /** The length of the input to the end of an empty line, or of all. The beginning of an empty line waits for its end. */
 const lengthToEmptyLine = (input: Buffer): number => {

@@ -103,7 +103,7 @@ export class NodeServer {
   /** From now on every response closes its connection, so that clients go elsewhere. New ones are still served. */
   drain(): void {
     this.#gates.isDraining = true;
-    for (const gate of this.#gates.open) gate.setLast(true);
+    for (const gate of this.#gates.open) gate.closeAfterResponse();
   }
 
   /**
