@@ -66,7 +66,7 @@ function requireOwnLog(file: string): void {
   throw new StoreFileError(file, `is not the file that ${file}-wal belongs to: ${advice}`);
 }
 
-/** Whether SQLite must undo a write before it can read: SQLITE_READONLY_ROLLBACK. */
+/** Whether SQLite must undo a write before it can read, but may not: SQLITE_READONLY_ROLLBACK. */
 const isUnfinished = (error: unknown): boolean => isSqliteError(error) && error.errcode === 776;
 
 function hasUnfinishedWrite(file: string): boolean {
@@ -81,7 +81,8 @@ function hasUnfinishedWrite(file: string): boolean {
 
 /**
  * Undoes the write of a program that died in it and left its journal beside the store. First on a copy, which is checked:
- * the journal of another file would damage this one.
+ * the journal of another file would damage this one. SQLite undoes the write before the first read of a connection that
+ * may write.
  */
 export function undoUnfinishedWrite(file: string): void {
   const journal = `${file}-journal`;
@@ -92,7 +93,7 @@ export function undoUnfinishedWrite(file: string): void {
     fs.copyFileSync(file, copy);
     fs.copyFileSync(journal, `${copy}-journal`);
     using database = new DatabaseSync(copy);
-    schemaVersion(database, file);
+    schemaVersion(database, file); // its first read undoes the write in the copy
     requireSound(database, file);
   } catch (error) {
     // If another process was faster, the copy may hold a part of each state.
@@ -101,7 +102,7 @@ export function undoUnfinishedWrite(file: string): void {
     fs.rmSync(folder, { recursive: true });
   }
   using database = new DatabaseSync(file, { timeout: 0 });
-  readPragma(database, 'schema_version');
+  readPragma(database, 'schema_version'); // any read undoes the write
 }
 
 /** Up to this many bytes a file is read completely before it is used: some 100 ms at most. */

@@ -9,6 +9,7 @@ import { retryWhileBusy } from './busy.js';
 import { openUnchanged, requireSound } from './open-unchanged.js';
 import { copyTo } from './schema.js';
 import { isBusy } from './sqlite-errors.js';
+import { isNameBesideStore } from './sqlite-store-factory.js';
 import { createFolders, findFile, hasContent, realPath } from './store-file.js';
 import { StoreFileError, storeFileError } from './store-file-error.js';
 
@@ -38,7 +39,7 @@ export async function backUpSqliteStore(
   try {
     const store = findFile(resolve(path));
     if (fs.existsSync(file)) throw new StoreFileError(file, 'exists: name a new file');
-    if (/-(?:wal|shm|journal)$/.test(file))
+    if (isNameBesideStore(file))
       throw new StoreFileError(
         file,
         'has a name that SQLite uses beside a store: name another file',
@@ -91,8 +92,10 @@ function requireClosed(store: string): void {
   try {
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK');
   } catch (cause) {
+    // Any other error is let pass: a damaged file, or one that is no database, may be replaced.
+    if (!isBusy(cause)) return;
     const problem = 'is in use: stop every service and command on it';
-    if (isBusy(cause)) throw new StoreFileError(store, problem, { cause });
+    throw new StoreFileError(store, problem, { cause });
   }
 }
 

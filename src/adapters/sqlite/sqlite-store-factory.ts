@@ -3,6 +3,9 @@ import type { StoreFactory } from '../../application/ports/store.js';
 /** Everything after `sqlite:` is the path of a file, taken literally. */
 export const sqlitePath = (url: string): string => url.slice('sqlite:'.length);
 
+/** Whether SQLite gives a file that it puts beside a store such a name. */
+export const isNameBesideStore = (path: string): boolean => /-(?:wal|shm|journal)$/.test(path);
+
 /** Opens stores at `sqlite:PATH`. Loads `node:sqlite` when the first one is opened. */
 export const sqliteStoreFactory: StoreFactory = {
   scheme: 'sqlite',
@@ -11,8 +14,10 @@ export const sqliteStoreFactory: StoreFactory = {
   async check(url) {
     if (/^sqlite:\/\/(?!\/)/.test(url))
       return 'must not begin with sqlite://: write sqlite:x.db for a file in the working directory, sqlite:/x.db for one in the root';
-    // Shells expand ~ only at the start of a word. The endings are those of files that SQLite puts beside a store.
-    return /^sqlite:(?::memory:$|$|~[^/]*\/|file:)|-(?:wal|shm|journal)$/.test(url)
+    const path = sqlitePath(url);
+    // Nothing, a database in memory, a URI, or a home folder: shells expand ~ only at the start of a word.
+    const isNoPath = /^(?:$|:memory:$|file:|~[^/]*\/)/.test(path);
+    return isNoPath || isNameBesideStore(path)
       ? 'must name a file, such as sqlite:data/animal-store.db, without ~ or file: before it or -wal, -shm or -journal at its end'
       : undefined;
   },
