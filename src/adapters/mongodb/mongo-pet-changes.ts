@@ -35,15 +35,13 @@ export function mongoChanges(connection: MongoConnection): PetChanges {
     { doing, id, condition, operation, update }: Change,
     call: CallOptions | undefined,
   ) {
-    /** The change that an attempt without a reply may have replaced: `null` stands for none. */
-    let replaced: ObjectId | null | undefined;
+    /** What an update whose reply is lost, or late, may have replaced. */
+    let mayBeReplaced: PetDocument | undefined;
     return connection.write(doing, call, async (options) => {
       const found = await pets.findOne({ _id: { $eq: id } }, options);
       if (found === null) return undefined;
       if (operation.equals(found.change)) return found; // an earlier attempt made it
-      const last = found.change ?? null;
-      const isRetry = replaced !== undefined;
-      if (isRetry && String(last) !== String(replaced)) {
+      if (mayBeReplaced && !isSameVersion(mayBeReplaced, found)) {
         const cause = new Error(
           'an interrupted attempt may have happened before the change of another call',
         );
@@ -53,17 +51,19 @@ export function mongoChanges(connection: MongoConnection): PetChanges {
       const unmet = unmetCondition(toPet(found), condition);
       if (unmet) throw unmet;
 
-      replaced = last;
+      // If the update fails, nobody knows whether it happened.
+      const mayBeReplacedBefore = mayBeReplaced;
+      mayBeReplaced = found;
       // `$eq: null` also matches a document that was never changed.
       const unchanged = {
         _id: { $eq: found._id },
-        change: { $eq: last },
+        change: { $eq: found.change ?? null },
       } as Filter<PetDocument>;
       const { matchedCount } = await pets.updateOne(unchanged, update, options);
       options.signal.throwIfAborted(); // a later attempt has begun
       if (matchedCount === 1) return found;
       // This attempt has done nothing; one before it may have.
-      if (!isRetry) replaced = undefined;
+      mayBeReplaced = mayBeReplacedBefore;
       throw new LostRaceError('another call has changed the animal');
     });
   }
@@ -101,4 +101,9 @@ export function mongoChanges(connection: MongoConnection): PetChanges {
       return (await make(change, call)) !== undefined;
     },
   };
+}
+
+/** Whether a document was not changed between two readings. */
+function isSameVersion(earlier: PetDocument, later: PetDocument): boolean {
+  return String(earlier.change) === String(later.change);
 }
