@@ -131,12 +131,16 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
         const claimWrites: Array<AnyBulkWriteOperation<ClaimDocument>> = [];
         for (const { petId, fingerprint, ...claim } of given) {
           const keepUntil = new Date(claim.keepUntil);
-          // An animal that is not stored was removed.
-          const pet = stored.get(petId) ?? { operation: new ObjectId(), removedUntil: keepUntil };
-          stored.set(petId, pet);
+          let pet = stored.get(petId);
+          if (pet === undefined) {
+            // The animal was removed before it was copied. Its claims share what a removal leaves.
+            pet = { operation: new ObjectId(), removedUntil: keepUntil };
+            stored.set(petId, pet);
+          }
+          // The field that keeps the document as long as its last claim.
+          const field = pet.removedUntil ? 'removedUntil' : 'claimedUntil';
           // The claim has the operation of its animal, or honouring it would add another one.
-          const { operation, removedUntil } = pet;
-          const field = removedUntil ? 'removedUntil' : 'claimedUntil';
+          const { operation } = pet;
           const mark = {
             $max: { [field]: keepUntil },
             $setOnInsert: { operation },
