@@ -47,11 +47,12 @@ export class MongoConnection {
   readonly #notice: ReturnType<typeof notices>;
   readonly #reachability: Reachability;
   readonly #running = new Set<Promise<unknown>>();
-  /** Calls wait for it: settled once the collections were checked, or could not be. */
-  readonly #checked = Promise.withResolvers<void>();
-  /** Set while a collection cannot hold a store. */
-  #refusal: UnfitCollectionError | undefined;
-  #prepared = Promise.resolve();
+  /** Calls wait for it: resolved once the collections were checked, or could not be. */
+  readonly #firstCheck = Promise.withResolvers<void>();
+  /** Set while a collection cannot hold a store, so that calls are refused. */
+  #unfit: UnfitCollectionError | undefined;
+  /** Resolved once no preparation is running. */
+  #preparations = Promise.resolve();
   #isClosing = false;
   #closed: Promise<void> | undefined;
 
@@ -78,7 +79,7 @@ export class MongoConnection {
         wtimeoutMS: SILENCE_LIMIT,
       },
     });
-    if (isReading(mode)) this.#checked.resolve();
+    if (isReading(mode)) this.#firstCheck.resolve();
     else this.prepare();
   }
 
@@ -87,7 +88,7 @@ export class MongoConnection {
    * preparation is already running, runs one more afterwards: the database may have been dropped meanwhile.
    */
   prepare(): void {
-    this.#prepared = this.#prepared.then(() => this.#prepare());
+    this.#preparations = this.#preparations.then(() => this.#prepareUntilDone());
   }
 
   collection<Schema extends Document>(name: string): Collection<Schema> {
@@ -120,10 +121,10 @@ export class MongoConnection {
 
   /** Runs a call, once the collections were checked: see `retryWhileTransient`. */
   readonly run: RunCall = (doing, call, attempt) =>
-    this.#runConnected(doing, call, async (options) => {
-      await this.#checked.promise;
+    this.#runUnchecked(doing, call, async (options) => {
+      await this.#firstCheck.promise;
       options.signal.throwIfAborted();
-      if (this.#refusal) throw new UnavailableError(doing, { cause: this.#refusal });
+      if (this.#unfit) throw new UnavailableError(doing, { cause: this.#unfit });
       return attempt(options);
     });
 
@@ -134,15 +135,11 @@ export class MongoConnection {
     return this.run(doing, call, attempt);
   };
 
-  readonly #runConnected: RunCall = async (doing, call, attempt) => {
+  /** Runs a call that does not wait for the check of the collections, such as that check. */
+  readonly #runUnchecked: RunCall = async (doing, call, attempt) => {
     const { signal, timeout = this.#timeout } = call ?? {};
     const running = retryWhileTransient(doing, { signal, timeout }, async (options) => {
-      if (this.#isClosing) throw new UnavailableError(`${doing} after close`);
-      const connected = this.#connect();
-      connected.catch(() => {}); // tried also for a call that is refused at once
-      const cause = this.#reachability.faultAfter(timeout);
-      if (cause) throw new UnavailableError(doing, { cause });
-      await connected;
+      await this.#requireConnection(doing, timeout);
       options.signal.throwIfAborted();
       return attempt(options);
     });
@@ -153,6 +150,17 @@ export class MongoConnection {
       this.#running.delete(running);
     }
   };
+
+  /** Refuses at once after close, and while the database has been unreachable for the timeout of a call. */
+  async #requireConnection(doing: string, timeout: number): Promise<void> {
+    if (this.#isClosing) throw new UnavailableError(`${doing} after close`);
+    const connecting = this.#connect();
+    const cause = this.#reachability.faultAfter(timeout);
+    if (cause === undefined) return connecting;
+    // The client goes on connecting, for later calls. Whether it fails is not for this one.
+    connecting.catch(() => {});
+    throw new UnavailableError(doing, { cause });
+  }
 
   /** The driver reconnects by itself, but only once it has been connected. */
   async #connect(): Promise<void> {
@@ -181,25 +189,28 @@ export class MongoConnection {
   }
 
   /** Never rejects. Tries until it succeeds, and says why not, unless it was said that the database is unreachable. */
-  async #prepare(): Promise<void> {
-    for (let pause = FIRST_PAUSE; !this.#isClosing; pause = Math.min(LAST_PAUSE, pause * 2)) {
+  async #prepareUntilDone(): Promise<void> {
+    let pause = FIRST_PAUSE;
+    while (!this.#isClosing) {
       try {
-        return await this.#tryToPrepare();
+        return await this.#prepareOnce();
       } catch (error) {
         const cause = error instanceof UnavailableError ? error.cause : error;
         const reason = isError(cause) ? cause.message : String(cause);
-        if (this.#reachability.faultAfter(0)) pause = FIRST_PAUSE;
+        const isUnreachable = this.#reachability.faultAfter(0) !== undefined;
+        if (isUnreachable) pause = FIRST_PAUSE;
         else this.#notice(`the database is not prepared yet, retrying: ${reason}`);
       }
       await delay(pause, undefined, { ref: false });
+      pause = Math.min(LAST_PAUSE, pause * 2);
     }
   }
 
-  async #tryToPrepare(): Promise<void> {
+  async #prepareOnce(): Promise<void> {
     await this.#checkCollections();
     if (this.#mode !== 'create') return;
     const call = { timeout: INDEX_TIMEOUT };
-    await this.#runConnected('creating indexes', call, (options) =>
+    await this.#runUnchecked('creating indexes', call, (options) =>
       createIndexes(this.#database, this.#notice, options),
     );
   }
@@ -207,15 +218,15 @@ export class MongoConnection {
   async #checkCollections(): Promise<void> {
     try {
       const call = { timeout: FIRST_PAUSE };
-      await this.#runConnected('checking the collections', call, (options) =>
+      await this.#runUnchecked('checking the collections', call, (options) =>
         refuseUnfit(this.#database, options),
       );
-      this.#refusal = undefined;
+      this.#unfit = undefined;
     } catch (error) {
-      if (error instanceof UnfitCollectionError) this.#refusal = error;
+      if (error instanceof UnfitCollectionError) this.#unfit = error;
       throw error;
     } finally {
-      this.#checked.resolve();
+      this.#firstCheck.resolve();
     }
   }
 }
