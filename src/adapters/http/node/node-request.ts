@@ -170,12 +170,13 @@ export function createNodeListener(
   http: HttpInterface,
   { passFaults = false }: { readonly passFaults?: boolean } = {},
 ) {
-  // `next` is no third parameter: hosts read `listener.length`, and leave the response to others if it is three.
   return async (
     request: IncomingMessage,
     response: ServerResponse,
-    ...[next]: [next?: (fault: Error) => unknown, ...more: unknown[]]
+    // Not a third parameter: hosts read `listener.length`, and leave the response to others if it is three.
+    ...rest: [next?: (fault: Error) => unknown, ...more: unknown[]]
   ): Promise<void> => {
+    const [next] = rest;
     try {
       const answer = await http.handle(new NodeRequest(request, response));
       if (passFaults && answer.fault && next) next(answer.fault);
