@@ -4,8 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 const LARGEST_GROUP = 16;
 /** How long groups are started in one turn of the event loop, in milliseconds. */
 const TURN = 5;
-/** While connections come, so many turns in a row accept one and start nothing. */
-const MOST_PASSED = 16;
+/** While connections come, at most so many turns in a row accept one and start nothing. */
+const MOST_ACCEPTING_TURNS = 16;
 
 /**
  * Shares the event loop: starts tasks for a few milliseconds in a turn, round-robin over callers. So neither a flood nor
@@ -54,9 +54,9 @@ export class FairScheduler {
     this.#isStarting = false;
   }
 
-  /** Resolves in the next turn that accepts no connection, or after `MOST_PASSED` that did. */
+  /** Resolves in the next turn that accepts no connection, or after `MOST_ACCEPTING_TURNS` that did. */
   async #quietTurn(): Promise<void> {
-    for (let passed = 0; passed <= MOST_PASSED; passed += 1) {
+    for (let accepting = 0; accepting <= MOST_ACCEPTING_TURNS; accepting += 1) {
       this.#hasAccepted = false;
       await nextTurn();
       if (!this.#hasAccepted) return;
@@ -67,13 +67,15 @@ export class FairScheduler {
   async #startGroup(): Promise<number> {
     const began = performance.now();
     let started = 0;
+    // A caller with further tasks goes behind the others: this loop meets it again after them.
     for (const [caller, queue] of this.#queues) {
       if (started === this.#groupSize) break;
       started += 1;
       queue.shift()?.();
       this.#queues.delete(caller);
-      if (queue.length > 0) this.#queues.set(caller, queue); // behind the other callers
+      if (queue.length > 0) this.#queues.set(caller, queue);
     }
+    // The next tick comes when every task of the group has finished or waits for something.
     await new Promise<void>((resolve) => process.nextTick(resolve));
     const took = performance.now() - began;
     this.#groupSize =
