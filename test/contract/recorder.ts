@@ -36,25 +36,13 @@ export class Recorder {
   }
 
   /**
-   * The same object, whose operations and those of its ports are recorded. A rejection counts as handled: a case that
+   * Stands for `target`, and records the operations of it and of its ports. A rejection counts as handled: a case that
    * fails leaves the calls that it did not get to await.
    */
   record<Recorded extends object>(target: Recorded, prefix = ''): Recorded {
-    const known = new Map<PropertyKey, unknown>();
-    const recorded = (property: PropertyKey): unknown => {
-      const part: unknown = Reflect.get(target, property);
-      if (typeof part === 'function' && property !== 'dispose')
-        return this.#recordCall(prefix + String(property), (part as Operation).bind(target));
-      if (typeof part === 'object' && part !== null && PORTS.has(property))
-        return this.record(part, `${prefix}${String(property)}.`);
-      return typeof part === 'function' ? (part.bind(target) as unknown) : part;
-    };
+    // A proxy of the target itself could not replace the members of a frozen one.
     return new Proxy({} as Recorded, {
-      get(_, property) {
-        const part = known.get(property) ?? recorded(property);
-        if (part !== Reflect.get(target, property)) known.set(property, part);
-        return part;
-      },
+      get: (_, property) => this.#member(target, property, prefix),
       set: (_, property, value) => Reflect.set(target, property, value),
       has: (_, property) => property in target,
     });
@@ -78,6 +66,18 @@ export class Recorder {
       message: explained,
       stack: stack.replace(message, () => explained),
     });
+  }
+
+  /** A member as cases see it: operations and ports are recorded, values are as they are now. */
+  #member(target: object, property: PropertyKey, prefix: string): unknown {
+    const member: unknown = Reflect.get(target, property);
+    const name = prefix + String(property);
+    if (PORTS.has(property) && typeof member === 'object' && member !== null)
+      return this.record(member, `${name}.`);
+    if (typeof member !== 'function') return member;
+    // Bound, as the proxy has no private fields.
+    const operation = (member as Operation).bind(target);
+    return property === 'dispose' ? operation : this.#recordCall(name, operation);
   }
 
   #recordCall(operation: string, run: Operation): Operation {
