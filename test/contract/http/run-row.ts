@@ -32,15 +32,16 @@ const UNSEEDED = { pet: '1', petTag: '', petTagText: '', listTag: '' };
 /** Adds the animals of `SEED` to a service whose store is empty, if it works. */
 export async function startReady(subject: HttpSubject, situation: Situation): Promise<Ready> {
   const { host, pathname: base } = new URL(subject.url);
-  const unseeded = { ...subject.keys, host, base, ...UNSEEDED };
-  const hasStore = storeFault(situation) === undefined;
   const readyWith = (values: Ready['values']): Ready => ({
     overSocket: subject.overSocket,
     values,
-    newest: hasStore ? values.pet : undefined,
     send: (request, wanted) => subject.send(fillRequest(request, values), wanted),
   });
-  return readyWith(hasStore ? { ...unseeded, ...(await seed(readyWith(unseeded))) } : unseeded);
+  const unseeded = readyWith({ ...subject.keys, host, base, ...UNSEEDED });
+  if (storeFault(situation) !== undefined) return unseeded;
+
+  const seeded = await seed(unseeded);
+  return { ...readyWith({ ...unseeded.values, ...seeded }), newest: seeded.pet };
 }
 
 async function seed(service: Ready): Promise<typeof UNSEEDED> {
@@ -82,8 +83,8 @@ async function newAnimals(service: Ready): Promise<string> {
     service,
     `${service.values.base}/pets?after=${service.newest}&limit=20`,
   );
-  const [, newest = service.newest] = [...animals.matchAll(/\{"id":(\d+),/g)].at(-1) ?? [];
-  service.newest = newest;
+  const ids = Array.from(animals.matchAll(/\{"id":(\d+),/g), ([, id]) => id);
+  if (ids.length > 0) service.newest = ids.at(-1);
   return animals;
 }
 
