@@ -1,12 +1,6 @@
-import {
-  missingIn,
-  type CaseResult,
-  type Contract,
-  type ContractCase,
-  type Open,
-  type Subject,
-} from './contract.js';
-import { Recorder } from './recorder.js';
+import type { CaseResult, Contract, ContractCase, Open, Subject } from './contract.js';
+import { within } from './settle.js';
+import { SuiteSubjects, type OpenSubject } from './suite-subjects.js';
 
 /** Which cases run, how long they may take, and how large the largest is. */
 export interface RunOptions {
@@ -49,41 +43,27 @@ export async function runContract<Tested extends Subject, Given extends string =
   }
 }
 
-/** A subject with the recorder of its calls. */
-interface OpenSubject<Tested extends Subject> {
-  readonly tested: Tested;
-  readonly recorder: Recorder;
-  readonly dispose: () => Promise<void>;
-}
-
 type Verdict = Pick<CaseResult, 'outcome' | 'error' | 'reason'>;
 
-/** The cases of a contract that are to run, and the subjects that they run on. */
+/** The cases of a contract that are to run, and their verdicts. The README has the steps of a run. */
 export class Suite<Tested extends Subject, Given extends string> {
   readonly cases: readonly ContractCase<Tested, Given>[];
-  /** Those that `without` drops. */
-  readonly #dropped: readonly ContractCase<Tested, Given>[];
-  readonly #without: readonly string[];
-  readonly #contract: Contract<Tested, Given>;
-  readonly #open: Open<Tested, Given>;
+  readonly #subjects: SuiteSubjects<Tested, Given>;
   readonly #timeLimit: number;
   readonly #animals: number;
-  readonly #shared = new Map<Given, Promise<OpenSubject<Tested>>>();
-  /** Why the subject is none of this contract, so that no case can run. */
-  #unfit: string | undefined;
 
   constructor(contract: Contract<Tested, Given>, open: Open<Tested, Given>, options: RunOptions) {
     const { only = () => true, without = [] } = options;
-    const isWithout = ({ needs = [] }: ContractCase<Tested, Given>): boolean =>
-      needs.some((part) => without.includes(part.name));
+    const excludedOf = ({ needs = [] }: ContractCase<Tested, Given>) =>
+      needs.filter((part) => without.includes(part.name));
     const chosen = contract.cases.filter(({ name, topic }) => only(name, topic));
-    this.cases = chosen.filter((each) => !isWithout(each));
-    this.#dropped = chosen.filter(isWithout);
-    this.#without = without;
-    this.#contract = contract;
-    this.#open = open;
+    this.cases = chosen.filter((each) => excludedOf(each).length === 0);
     this.#timeLimit = options.timeLimit ?? DEFAULT_TIME_LIMIT;
     this.#animals = options.animals ?? DEFAULT_ANIMALS;
+    this.#subjects = new SuiteSubjects(contract, open, {
+      timeLimit: this.#timeLimit,
+      excluded: (given) => chosen.filter((each) => each.given === given).flatMap(excludedOf),
+    });
   }
 
   /** Never rejects. */
@@ -99,106 +79,39 @@ export class Suite<Tested extends Subject, Given extends string> {
   }
 
   /** Disposes of shared subjects. */
-  async close(): Promise<void> {
-    const subjects = [...this.#shared.values()];
-    this.#shared.clear();
-    const disposing = subjects.map(async (opening) => {
-      const subject = await opening.catch(() => undefined); // it has failed its cases
-      await subject?.dispose();
-    });
-    await settleAll(disposing);
+  close(): Promise<void> {
+    return this.#subjects.close();
   }
 
-  async #judge({ given, needs = [], run }: ContractCase<Tested, Given>): Promise<Verdict> {
-    if (this.#unfit !== undefined) return { outcome: 'skipped', reason: this.#unfit };
-    const { tested, recorder, dispose } = await this.#subjectFor(given as Given);
-    recorder.clear();
-    let verdict: Verdict = { outcome: 'passed' };
+  async #judge(contractCase: ContractCase<Tested, Given>): Promise<Verdict> {
+    const { misfit } = this.#subjects;
+    if (misfit !== undefined) return { outcome: 'skipped', reason: misfit };
+
+    // Without situations `given` is absent, and `open` ignores it.
+    const subject = await this.#subjects.take(contractCase.given as Given);
+    const verdict = await this.#judgeOn(subject, contractCase);
     try {
-      const [reason] = needs.flatMap((part) => part.missing(tested) ?? []);
-      if (reason !== undefined) verdict = { outcome: 'skipped', reason };
-      else await this.#inTime('the case did not end', run(tested, { animals: this.#animals }));
-    } catch (error) {
-      // Before disposing, which calls the subject, too.
-      verdict = { outcome: 'failed', error: recorder.explain(error) };
-    }
-    if (this.#contract.sharesSubjects) return verdict;
-    try {
-      await dispose();
+      await this.#subjects.release(subject);
     } catch (error) {
       if (verdict.outcome !== 'failed') throw error; // the first error matters more
     }
     return verdict;
   }
 
-  #subjectFor(given: Given): Promise<OpenSubject<Tested>> {
-    if (!this.#contract.sharesSubjects) return this.#openSubject(given);
-    const subject = this.#shared.get(given) ?? this.#openSubject(given);
-    this.#shared.set(given, subject);
-    return subject;
-  }
-
-  async #openSubject(given: Given): Promise<OpenSubject<Tested>> {
-    const { adopt } = this.#contract;
-    const opening = this.#open(given);
-    let subject: Tested;
+  async #judgeOn(
+    { tested, recorder }: OpenSubject<Tested>,
+    { needs = [], run }: ContractCase<Tested, Given>,
+  ): Promise<Verdict> {
+    recorder.clear();
     try {
-      subject = await this.#inTime('the subject did not open', opening);
+      const [reason] = needs.flatMap((part) => part.missing(tested) ?? []);
+      if (reason !== undefined) return { outcome: 'skipped', reason };
+      const running = run(tested, { animals: this.#animals });
+      await within(this.#timeLimit, 'the case did not end', running);
+      return { outcome: 'passed' };
     } catch (error) {
-      void opening.then((late) => late.dispose()).catch(() => {}); // in case it still opens
-      throw error;
+      // Before disposing, which calls the subject, too.
+      return { outcome: 'failed', error: recorder.explain(error) };
     }
-    this.#unfit = this.#faultOf(subject, given);
-    if (this.#unfit !== undefined) {
-      await subject.dispose?.();
-      throw new Error(`${this.#unfit}: no case can run`);
-    }
-    const adopted = adopt?.(subject) ?? subject;
-    const recorder = new Recorder();
-    const dispose = () => this.#inTime('the subject was not disposed of', adopted.dispose());
-    return { tested: recorder.record(adopted), recorder, dispose };
-  }
-
-  /** Why the subject is none of this contract. */
-  #faultOf(subject: Tested, given: Given): string | undefined {
-    const missing = missingIn(subject, 'dispose');
-    if (missing !== undefined) return missing;
-    return this.#contract.lacks?.(subject) ?? this.#presentIn(subject, given);
-  }
-
-  /** Which part a subject has though `without` names it. */
-  #presentIn(subject: Tested, given: Given): string | undefined {
-    const inThisSituation = this.#dropped.filter((each) => each.given === given);
-    const present = inThisSituation
-      .flatMap(({ needs = [] }) => needs)
-      .find((part) => this.#without.includes(part.name) && part.missing(subject) === undefined);
-    return present && `the subject has \`${present.name}\`, which \`without\` names`;
-  }
-
-  #inTime<Result>(what: string, work: Promise<Result>): Promise<Result> {
-    return within(this.#timeLimit, what, work);
-  }
-}
-
-/** Waits for all, then rejects with the first error. */
-export async function settleAll(work: readonly Promise<void>[]): Promise<void> {
-  await Promise.allSettled(work);
-  await Promise.all(work);
-}
-
-/** Resolves or rejects as `work` does; rejects when it takes longer. */
-export async function within<Result>(
-  milliseconds: number,
-  what: string,
-  work: Promise<Result>,
-): Promise<Result> {
-  if (milliseconds === Infinity) return work;
-  const { promise: tooLate, reject } = Promise.withResolvers<never>();
-  const error = new Error(`${what} within ${milliseconds / 1000} s`);
-  const timer = setTimeout(() => reject(error), milliseconds);
-  try {
-    return await Promise.race([work, tooLate]);
-  } finally {
-    clearTimeout(timer);
   }
 }

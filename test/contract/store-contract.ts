@@ -5,7 +5,7 @@ import { casesOf, missingIn, type Clauses, type Contract, type NameOf } from './
 import { CHANGE_OPERATIONS } from './pet-changes-contract.js';
 import { PET_OPERATIONS } from './pet-repository/ending.js';
 import { checkCode, outcomesOf, rejectsWhenAborted, rejectsWithCode } from './rejection.js';
-import { within } from './run-contract.js';
+import { within } from './settle.js';
 import { samplePet, times } from './samples.js';
 import { fill, type Operations } from './store-operations.js';
 import {

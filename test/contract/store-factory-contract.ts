@@ -11,7 +11,7 @@ import {
   type Subject,
 } from './contract.js';
 import { rejectionOf, rejectsWithCode } from './rejection.js';
-import { settleAll } from './run-contract.js';
+import { settleAll } from './settle.js';
 import { addOnce } from './store-subject.js';
 import { samplePet } from './samples.js';
 

@@ -11,7 +11,7 @@ import {
   type OptionalPart,
   type Subject,
 } from './contract.js';
-import { settleAll } from './run-contract.js';
+import { settleAll } from './settle.js';
 import { claimed, times, type Claiming } from './samples.js';
 
 /** What cases use of an open store. */

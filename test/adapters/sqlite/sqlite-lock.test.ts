@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { retryWhileBusy } from '../../../src/adapters/sqlite/busy.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import type { CompleteStore } from '../../../src/application/ports/store.js';
-import { within } from '../../contract/run-contract.js';
+import { within } from '../../contract/settle.js';
 import {
   allPets,
   cleanUp,

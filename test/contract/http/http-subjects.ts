@@ -5,7 +5,7 @@ import type { HttpInterface } from '../../../src/adapters/http/index.js';
 import { NodeServer } from '../../../src/adapters/http/node/index.js';
 import { crossOriginHeaders } from '../../../src/adapters/http/response-headers.js';
 import type { Open, Subject } from '../contract.js';
-import { within } from '../run-contract.js';
+import { within } from '../settle.js';
 import type { RawResponse, Conversation } from './conversation.js';
 import { fillRequest, get, type RowRequest } from './request-row.js';
 import { converse, messageOf } from './socket-client.js';

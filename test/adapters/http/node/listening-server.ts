@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { mock } from 'node:test';
 import { NodeServer, type NodeServerOptions } from '../../../../src/adapters/http/node/index.js';
-import { within } from '../../../contract/run-contract.js';
+import { within } from '../../../contract/settle.js';
 import { RawConnection } from './raw-connection.js';
 
 /** What ends each running server. */
