@@ -45,60 +45,95 @@ interface CsvRecord {
 }
 
 /**
- * Parses lines, and continues after a line with a misplaced quote. It does not use the parser's async iterator: that
- * drops the records just before an error, and takes a turn of the event loop for each record.
+ * Parses lines. Of a record that is not CSV, refuses only the first line and parses the lines after it again. Where an
+ * earlier chunk held these, they are no longer in memory: the refused line is then the last that is read.
  */
 async function* csvRecords(
   chunks: AsyncIterable<readonly string[]>,
 ): AsyncGenerator<readonly CsvRecord[]> {
-  const records: CsvRecord[] = [];
-  /** The line at which the next record begins. */
-  let recordLine = 1;
-  const onRecord = (cells: string[]): null => {
-    records.push({ line: recordLine, cells });
-    recordLine += cells.join(' ').split(/\r\n|\r|\n/).length;
-    return null;
-  };
-  let parser: Parser | undefined;
-  let delimiter: string | undefined;
-  let line = 1;
+  let reader: RecordReader | undefined;
+  /** The number of the first line in the chunk. */
+  let chunkStart = 1;
   for await (const lines of chunks) {
-    const firstLine = line;
-    const nextLine = line + lines.length;
-    delimiter ??= delimiterOf(lines);
-    while (line < nextLine) {
-      parser ??= parserOf(delimiter, onRecord);
-      parser.write(lines[line - firstLine]);
-      line += 1;
-      if (!parser.errored) continue;
-      records.push({ line: recordLine });
-      const isItsNextLineKept = recordLine >= firstLine;
-      if (!isItsNextLineKept) {
-        yield records;
+    reader ??= new RecordReader(delimiterOf(lines));
+    let index = 0;
+    while (index < lines.length) {
+      const isCsv = reader.write(lines[index]);
+      index += 1;
+      if (isCsv) continue;
+      const refusedIndex = reader.refuseLine() - chunkStart;
+      if (refusedIndex < 0) {
+        yield reader.takeRecords();
         return;
       }
-      recordLine += 1;
-      line = recordLine;
-      parser = undefined;
+      index = refusedIndex + 1;
     }
-    yield records.splice(0);
+    chunkStart += lines.length;
+    yield reader.takeRecords();
   }
-  try {
-    await parser?.end().toArray();
-  } catch {
-    records.push({ line: recordLine });
-  }
-  yield records;
+  if (reader === undefined) return;
+  await reader.end();
+  yield reader.takeRecords();
 }
 
-function parserOf(delimiter: string, onRecord: (cells: string[]) => null): Parser {
-  return parse({
-    delimiter,
-    record_delimiter: ['\r\n', '\n', '\r'],
-    relax_column_count: true,
-    max_record_size: MAX_LENGTH,
-    on_record: onRecord,
-  }).on('error', () => {});
+/**
+ * Parses records line by line. It does not use the parser's async iterator: that drops the records just before an error,
+ * and takes a turn of the event loop for each record.
+ */
+class RecordReader {
+  readonly #delimiter: string;
+  readonly #records: CsvRecord[] = [];
+  /** The line at which the unfinished record begins. */
+  #recordLine = 1;
+  #parser: Parser;
+
+  constructor(delimiter: string) {
+    this.#delimiter = delimiter;
+    this.#parser = this.#newParser();
+  }
+
+  /** Returns whether the unfinished record is still CSV. If not, refuse its line. */
+  write(line: string | undefined): boolean {
+    this.#parser.write(line);
+    return !this.#parser.errored;
+  }
+
+  /** Refuses the line at which the unfinished record begins. Returns its number. The next line begins a new record. */
+  refuseLine(): number {
+    const line = this.#recordLine;
+    this.#records.push({ line });
+    this.#recordLine += 1;
+    this.#parser = this.#newParser();
+    return line;
+  }
+
+  /** Ends the last record. */
+  async end(): Promise<void> {
+    try {
+      await this.#parser.end().toArray();
+    } catch {
+      this.refuseLine();
+    }
+  }
+
+  /** Returns the records since the last call, refused lines included. */
+  takeRecords(): readonly CsvRecord[] {
+    return this.#records.splice(0);
+  }
+
+  #newParser(): Parser {
+    return parse({
+      delimiter: this.#delimiter,
+      record_delimiter: ['\r\n', '\n', '\r'],
+      relax_column_count: true,
+      max_record_size: MAX_LENGTH,
+      on_record: (cells: string[]): null => {
+        this.#records.push({ line: this.#recordLine, cells });
+        this.#recordLine += cells.join(' ').split(/\r\n|\r|\n/).length;
+        return null;
+      },
+    }).on('error', () => {});
+  }
 }
 
 /** The delimiter that the header has first, outside quotes. */
