@@ -14,6 +14,7 @@ import {
   type PetUpdater,
   type PetWriter,
 } from '../../application/import-pets.js';
+import type { PetChanges } from '../../application/ports/pet-changes.js';
 import type { Store } from '../../application/ports/store.js';
 import { isAnimalStoreError } from '../../domain/errors.js';
 import type { Pet } from '../../domain/pet.js';
@@ -99,7 +100,7 @@ async function importFile(
   signal: AbortSignal,
 ): Promise<void> {
   const { io } = commands;
-  const { format, map, keepIds, update, dryRun } = options;
+  const { format, map, keepIds, update } = options;
   const inCsv = isCsv(file, format);
   requireUsable(io, file, options);
   // Opened once: both times the same file is read, whatever gets its name meanwhile.
@@ -113,25 +114,37 @@ async function importFile(
     unread: new Set(),
   };
   const job: Import = { io, file, handle, petFile, options, signal };
-  const mustCheck = handle !== undefined || dryRun;
 
-  if (mustCheck && !update) {
-    const report = await check(job);
-    if (dryRun) return printResult(job, report);
+  if (options.dryRun) {
+    await checkOnly(commands, job);
+    return;
   }
-  await withStore(commands, dryRun ? 'read' : 'create', async (store, container) => {
+  // An invalid file creates no store. Updates are checked later: only the store knows which animals there are.
+  if (handle && !update) await check(job);
+  await withStore(commands, 'create', async (store, container) => {
     const pets = await container.getAsync(TOKENS.petRepository);
-    if (update && !store.changes)
-      throw new cli.UsageError('--update needs a store that changes animals.');
-    if (mustCheck && update) {
-      const report = await check(job, changePets(pets));
-      if (dryRun) return printResult(job, report);
-    }
+    const change = update ? changePets(pets, requireChanges(store)) : undefined;
+    if (handle && update) await check(job, changePets(pets));
     const write = await writerFor(job, store, container);
-    const change = update ? changePets(pets, store.changes) : undefined;
     const report = await storeRows(job, write, change);
     await printResult(job, report, store.location);
   });
+}
+
+/** Checks the file and prints the result. Opens the store only to check updates. */
+async function checkOnly(commands: cli.Commands, job: Import): Promise<void> {
+  if (!job.options.update) return printResult(job, await check(job));
+  await withStore(commands, 'read', async (store, container) => {
+    requireChanges(store);
+    const pets = await container.getAsync(TOKENS.petRepository);
+    await printResult(job, await check(job, changePets(pets)));
+  });
+}
+
+/** @throws {UsageError} the store cannot change animals. */
+function requireChanges({ changes }: Store): PetChanges {
+  if (changes) return changes;
+  throw new cli.UsageError('--update needs a store that changes animals.');
 }
 
 /** @throws {UsageError} the options do not fit each other or the file. */
