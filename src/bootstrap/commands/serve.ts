@@ -33,7 +33,7 @@ export async function serve(io: HostProcess, adapters: readonly Adapter[] = []):
   if (!logger) throw new TypeError('An adapter has unbound the log of the service.');
   warn = (line) => logger.warn(line);
   misspelledSettings(io.env).forEach(warn);
-  return interruptible(io, (signal) => runUntil(signal, { io, container, logger }));
+  return interruptible(io, (signal) => runUntilInterrupted({ io, container, logger, signal }));
 }
 
 /** What a service runs with. */
@@ -41,40 +41,53 @@ interface Running {
   readonly io: HostProcess;
   readonly container: Container;
   readonly logger: Logger;
+  /** Aborts at SIGINT and SIGTERM, with an `InterruptedError` as the reason. */
+  readonly signal: AbortSignal;
 }
 
-async function runUntil(signal: AbortSignal, running: Running): Promise<number> {
-  const { io, container, logger } = running;
-  const interrupted = logInterruption(signal, logger);
+async function runUntilInterrupted(running: Running): Promise<number> {
+  const { io, container, logger, signal } = running;
+  const interrupted = logInterruption(running);
   const openAdminPort = await measureForAdminPort(container);
+  const service = await Promise.race([startService(container), interrupted]);
+  if (service === undefined) {
+    // Interrupted first. A store that never opens would keep the process; no client was served yet.
+    return io.exit(0);
+  }
+  await warnOfWeaknesses(running);
   let adminPort: AdminPort | undefined;
   try {
-    const service = await Promise.race([startService(container), interrupted]);
-    // A store that never opens would keep the process. No client was served yet.
-    if (!service) return io.exit(0);
-    await warnOfWeaknesses(running);
-    try {
-      adminPort = await openAdminPort?.();
-      await ensureKey(running, service, signal);
-    } catch (error) {
-      if (!signal.aborted && !isUnavailable(error)) {
-        await service.stop(0);
-        throw error;
-      }
-      // Not ready until the store is reachable; until then nobody gets in.
-      if (!signal.aborted) logger.warn('the store is unreachable: its API keys are unknown');
+    adminPort = await openAdminPort?.();
+    await ensureKeyIfReachable(running, service);
+    signal.throwIfAborted();
+    await logReadiness(running, service, adminPort);
+  } catch (error) {
+    // An interruption stops the service as usual, below.
+    if (!signal.aborted) {
+      await stopAll(service, adminPort, 0);
+      throw error;
     }
-    if (!signal.aborted) await logReadiness(running, service, adminPort);
-    await interrupted;
-    const isInTime = await service.stop();
-    logger.info(isInTime ? 'stopped' : 'stopped; some requests were cut off');
-    return isInTime ? 0 : 1;
+  }
+  await interrupted;
+  const isInTime = await stopAll(service, adminPort);
+  logger.info(isInTime ? 'stopped' : 'stopped; some requests were cut off');
+  return isInTime ? 0 : 1;
+}
+
+/** Metrics can be read until the service has stopped. Resolves to whether it stopped in time. */
+async function stopAll(
+  service: Service,
+  adminPort: AdminPort | undefined,
+  drainDelay?: number,
+): Promise<boolean> {
+  try {
+    return await service.stop(drainDelay);
   } finally {
     await adminPort?.stop();
   }
 }
 
-async function logInterruption(signal: AbortSignal, logger: Logger): Promise<undefined> {
+async function logInterruption({ signal, logger }: Running): Promise<undefined> {
   await once(signal, 'abort');
   logger.info(`stopping on ${(signal.reason as InterruptedError).signal}`);
 }
@@ -114,6 +127,16 @@ async function logReadiness(
   }
 }
 
+/** As `ensureKey`. While the store is unreachable, the service runs, is not ready, and lets nobody in. */
+async function ensureKeyIfReachable(running: Running, service: Service): Promise<void> {
+  try {
+    await ensureKey(running, service);
+  } catch (error) {
+    if (running.signal.aborted || !isUnavailable(error)) throw error;
+    running.logger.warn('the store is unreachable: its API keys are unknown');
+  }
+}
+
 /**
  * Ensures that there is a key, once the service listens: a taken port issues none. Without any, issues one, but
  * only if no other machine can reach the service, and never into the journal of systemd: elsewhere everyone who reads the
@@ -121,9 +144,8 @@ async function logReadiness(
  * @throws {UsageError} there is no key and none is issued; the message says what to do.
  */
 async function ensureKey(
-  { io, container, logger }: Running,
+  { io, container, logger, signal }: Running,
   service: Service,
-  signal: AbortSignal,
 ): Promise<void> {
   if (await hasKey(container, signal)) return;
   const { host, storeUrl } = container.get(TOKENS.settings);
