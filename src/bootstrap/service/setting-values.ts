@@ -26,9 +26,11 @@ export function refuse(rule: string): never {
 const quantity =
   (rule: string, units: ReadonlyMap<string, number>, minimum: number, maximum: number) =>
   (text: string): number => {
+    if (text === '0' && minimum === 0) return 0;
     const [, amount, unit = ''] = /^(\d{1,9})([a-z]*)$/i.exec(text) ?? [];
-    const factor = text === '0' ? 1 : units.get(unit.toLowerCase());
-    const value = Number(amount) * (factor ?? Number.NaN);
+    const factor = units.get(unit.toLowerCase());
+    if (amount === undefined || factor === undefined) return refuse(rule);
+    const value = Number(amount) * factor;
     return value >= minimum && value <= maximum ? value : refuse(rule);
   };
 

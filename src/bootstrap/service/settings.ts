@@ -210,21 +210,26 @@ export function readSettings(
   return settings;
 }
 
+/** Settings that are used wherever another one is. */
+const USED_WITH: ReadonlyMap<string, string> = new Map([
+  ['STORE_URL_FILE', 'STORE_URL'],
+  ['WORKERS', 'REUSE_PORT'],
+]);
+
 /** Reads all settings, with defaults in place of the invalid ones. `faults` names those that are used. */
 export function parseSettings(
   environment: Environment,
   used: readonly string[] = NAMES,
 ): { settings: Settings; faults: string[] } {
   const faults: string[] = [];
-  const addFault = (name: string, fault: string): void => {
-    if (used.includes(name)) faults.push(fault);
+  const addFault = (name: string, rule: string): void => {
+    if (used.includes(USED_WITH.get(name) ?? name)) faults.push(`${name} ${rule}`);
   };
   const valueOf = ({ name, default: fallback, read: reader }: Setting): unknown => {
     try {
       return reader(environment[name] || fallback);
     } catch (error) {
-      // STORE_URL_FILE is another way to set STORE_URL.
-      addFault(name.replace('STORE_URL_FILE', 'STORE_URL'), `${name} ${(error as Error).message}`);
+      addFault(name, (error as Error).message);
       return reader(fallback);
     }
   };
@@ -232,11 +237,10 @@ export function parseSettings(
   const values = Object.fromEntries(entries) as Values;
   const { port, adminPort, apiKeys, apiKeysFile = [], storeUrl, storeUrlFile, host } = values;
 
-  if (environment['WORKERS'])
-    addFault('REUSE_PORT', `WORKERS was removed: ${REMOVED.get('WORKERS')}`);
-  if (port !== 0 && port === adminPort) addFault('ADMIN_PORT', 'ADMIN_PORT must differ from PORT');
+  if (environment['WORKERS']) addFault('WORKERS', `was removed: ${REMOVED.get('WORKERS')}`);
+  if (port !== 0 && port === adminPort) addFault('ADMIN_PORT', 'must differ from PORT');
   if (environment['STORE_URL'] && storeUrlFile !== undefined)
-    addFault('STORE_URL', 'STORE_URL_FILE must not be set beside STORE_URL');
+    addFault('STORE_URL_FILE', 'must not be set beside STORE_URL');
 
   const settings = {
     ...values,
