@@ -82,7 +82,7 @@ async function prettyStream(to: DestinationStream, colorize: boolean): Promise<D
   });
 }
 
-/** A line of JSON with escapes for what it may hold as it is, but a terminal would obey, or show as an end of line. */
+/** Escapes characters that JSON allows in a text, but that a terminal obeys or shows as an end of line. */
 function escaped(line: string): string {
   return line.replaceAll(
     /[\x7f-\x9f\u2028\u2029]/g,
@@ -90,12 +90,18 @@ function escaped(line: string): string {
   );
 }
 
-/** The same for people: once it is parsed, escapes still show as such. */
+/**
+ * Escapes characters for pino-pretty, which parses the line: only an escape with a second backslash stays one. An end of
+ * line or a tab becomes itself, as in stacks.
+ */
 function visible(line: string): string {
-  return escaped(line).replaceAll(/\\(u....|[bfr])|\\./g, (text, control?: string) =>
-    control === undefined ? text : `\\\\${control}`,
+  return escaped(line).replaceAll(/\\./g, (escape) =>
+    CONTROL_ESCAPES.has(escape) ? `\\${escape}` : escape,
   );
 }
+
+/** How the escapes of JSON for control characters begin, except those for an end of line and a tab. */
+const CONTROL_ESCAPES: ReadonlySet<string> = new Set(['\\u', '\\b', '\\f', '\\r']);
 
 function levelOf({
   error,
@@ -140,7 +146,7 @@ export function httpLogTo(logger: Logger, clock: Clock = systemClock): HttpLog {
       if (sunset && keyId !== undefined) warnOfDeprecation(operation, keyId, sunset);
       const level = levelOf(request);
       if (!logger.isLevelEnabled(level)) return;
-      // pino leaves out what is undefined. To copy the other members alone takes longer.
+      // pino omits members that are undefined. It is faster than copying only the others.
       const line = {
         ...request,
         isProbe: undefined,
