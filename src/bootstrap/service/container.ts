@@ -12,7 +12,15 @@ import { httpLogTo } from './logger.js';
 import { memoryRateLimiter } from './memory-rate-limiter.js';
 import { SettingsError, parseSettings, type Environment, type Settings } from './settings.js';
 import { STORE_FACTORIES, factoryFor, openStore } from './stores.js';
-import { TOKENS, allOf, wiring, type Adapter } from './wiring.js';
+import {
+  TOKENS,
+  allOf,
+  wiring,
+  type Adapter,
+  type BindFrom,
+  type Dependency,
+  type Token,
+} from './wiring.js';
 
 /** The use cases on the store that the settings name. */
 const application: Adapter = ({ bind, bindFrom }) => {
@@ -88,44 +96,44 @@ const http: Adapter = ({ bindFrom }) => {
     const { readDocsFiles } = await import('../../adapters/http/node/docs-files.js');
     return readDocsFiles();
   });
-  bindFrom(
-    TOKENS.httpInterface,
-    [
-      TOKENS.settings,
-      TOKENS.animalStore,
-      TOKENS.authenticator,
-      TOKENS.readiness,
-      TOKENS.httpLog,
-      TOKENS.rateLimiter,
-      TOKENS.admission,
-      TOKENS.docs,
-    ],
-    async (...parts) => {
-      const [settings, animalStore, authenticator, readiness, log, rateLimiter, admission, docs] =
-        parts;
-      const { HttpInterface } = await import('../../adapters/http/http-interface.js');
-      const { clientAddressBehind } = await import('./client-address.js');
-      const { trustedProxies } = settings;
-      const isBehindProxies = trustedProxies.length > 0;
-      return new HttpInterface({
-        settings,
-        animalStore,
-        authenticator,
-        readiness,
-        log,
-        rateLimiter,
-        admission,
-        docs,
-        clientAddress: isBehindProxies ? clientAddressBehind(trustedProxies) : undefined,
-      });
-    },
-  );
+  const parts = {
+    settings: TOKENS.settings,
+    animalStore: TOKENS.animalStore,
+    authenticator: TOKENS.authenticator,
+    readiness: TOKENS.readiness,
+    log: TOKENS.httpLog,
+    rateLimiter: TOKENS.rateLimiter,
+    admission: TOKENS.admission,
+    docs: TOKENS.docs,
+  };
+  bindFromNamed(bindFrom, TOKENS.httpInterface, parts, async (given) => {
+    const { HttpInterface } = await import('../../adapters/http/http-interface.js');
+    const { clientAddressBehind } = await import('./client-address.js');
+    const { trustedProxies } = given.settings;
+    const isBehindProxies = trustedProxies.length > 0;
+    const clientAddress = isBehindProxies ? clientAddressBehind(trustedProxies) : undefined;
+    return new HttpInterface({ ...given, clientAddress });
+  });
   bindFrom(TOKENS.requestListener, [TOKENS.httpInterface], async (httpInterface) => {
     const { createKoaApp } = await import('../../adapters/http/koa/animal-store-router.js');
     const handle = createKoaApp(httpInterface).callback();
     return (request, response) => void handle(request, response);
   });
 };
+
+/** Binds like `bindFrom`, but `make` takes its dependencies by name: for more of them than an order can tell apart. */
+function bindFromNamed<T, Parts extends object>(
+  bindFrom: BindFrom,
+  target: Token<T>,
+  dependencies: { readonly [Name in keyof Parts]: Dependency<Parts[Name]> },
+  make: (parts: Parts) => Promise<NoInfer<T>>,
+): void {
+  const names = Object.keys(dependencies);
+  bindFrom(target, Object.values<Dependency<unknown>>(dependencies), (...values) => {
+    const parts = names.map((name, index) => [name, values[index]]);
+    return make(Object.fromEntries(parts) as Parts);
+  });
+}
 
 /**
  * Wires the service, then loads the adapters given and those of `ADAPTERS`.
