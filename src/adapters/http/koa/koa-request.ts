@@ -107,11 +107,13 @@ export class KoaRequest extends NodeRequest {
 
 /** koa-bodyparser, told to keep the bytes: the interface decodes and parses them strictly. */
 export function bodyParserOf({ settings }: HttpInterface): Middleware {
-  const options = {
+  // Its types know neither `encoding` nor a limit that is a number.
+  const options: object = {
+    // Its parser of texts returns what it reads as it is, so let that one also take JSON.
     enableTypes: ['text'],
     extendTypes: { text: ['json', '+json'] },
     textLimit: settings.bodyLimit,
-    encoding: null, // its types do not know that
+    encoding: null, // bytes, not a string
   };
-  return bodyParser(options as unknown as bodyParser.Options);
+  return bodyParser(options);
 }
