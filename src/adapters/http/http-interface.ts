@@ -92,11 +92,9 @@ export class HttpInterface {
    * @param found the route that a router has matched. Omit it to find the route by the path
    */
   async handle(request: HttpRequest, found = this.#findRoute(request.path)): Promise<HttpResponse> {
-    const began = performance.now();
-    const id = requestId(request.header('x-request-id'));
-    const timer = new RequestTimer(this.settings.requestDeadline);
+    const context = this.#contextOf(request, found);
+    const { endpoint, timer } = context;
     request.onGone(() => timer.abort(clientDisconnected));
-    const context = this.#contextOf(request, found, timer);
 
     const work = this.#respond(context);
     let response: HttpResponse;
@@ -105,40 +103,34 @@ export class HttpInterface {
       response = await timer.limit(work);
     } catch (error) {
       thrown = error;
-      response = errorResponse(error, id);
+      response = errorResponse(error, context.requestId);
     }
     timer.stop();
+    // By now the permit is that of the admission. Work that outlasts the deadline may keep its place.
     context.permit.end(response.body.length, timer.signal.aborted ? work : undefined);
 
     const { status, body } = response;
-    const { operation, sunset, alwaysServed: isProbe } = context.endpoint ?? {};
     const fault = status >= 500 ? asError(thrown) : undefined;
-    report(this.#options.log, request, response, {
-      requestId: id,
-      operation,
-      sunset,
-      isProbe,
-      clientAddress: this.#addressOf(request),
-      keyId: context.principal?.keyId,
-      keyFault: thrown instanceof InvalidKeyError ? thrown.fault : undefined,
-      error: fault,
-      milliseconds: performance.now() - began,
-    });
-    const headers = { ...commonHeaders(id), ...this.#headersOf(context, response.headers) };
+    this.#report(context, response, thrown, fault);
+    const headers = {
+      ...commonHeaders(context.requestId),
+      ...this.#headersOf(context, response.headers),
+    };
     // The host does not hear of health checks and of refusals for being busy: they say what they are there to say.
-    if (!fault || isProbe || fault instanceof BusyError) return { status, headers, body };
+    if (!fault || endpoint?.alwaysServed || fault instanceof BusyError)
+      return { status, headers, body };
     return { status, headers, body, fault };
   }
 
-  #contextOf(
-    request: HttpRequest,
-    found: FoundRoute | undefined,
-    timer: RequestTimer,
-  ): RequestContext {
+  #contextOf(request: HttpRequest, found: FoundRoute | undefined): RequestContext {
+    const began = performance.now();
+    const timer = new RequestTimer(this.settings.requestDeadline);
     const { route, parameters = {} } = found ?? {};
     const method = request.method === 'HEAD' ? 'GET' : request.method;
     return {
       request,
+      requestId: requestId(request.header('x-request-id')),
+      began,
       route,
       endpoint: route?.endpoints.get(method),
       parameters,
@@ -147,6 +139,27 @@ export class HttpInterface {
       linkBase: this.#linkBase(request, route),
       permit: UNBOUNDED,
     };
+  }
+
+  #report(
+    context: RequestContext,
+    response: HttpResponse,
+    thrown: unknown,
+    fault: Error | undefined,
+  ): void {
+    const { request, endpoint, principal } = context;
+    const { operation, sunset, alwaysServed: isProbe } = endpoint ?? {};
+    report(this.#options.log, request, response, {
+      requestId: context.requestId,
+      operation,
+      sunset,
+      isProbe,
+      clientAddress: this.#addressOf(request),
+      keyId: principal?.keyId,
+      keyFault: thrown instanceof InvalidKeyError ? thrown.fault : undefined,
+      error: fault,
+      milliseconds: performance.now() - context.began,
+    });
   }
 
   /**

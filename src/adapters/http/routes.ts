@@ -33,6 +33,10 @@ export interface Endpoint {
 /** A request while it is handled. */
 export interface RequestContext {
   readonly request: HttpRequest;
+  /** The X-Request-Id of the response. */
+  readonly requestId: string;
+  /** When its handling began, by the clock of `performance`. */
+  readonly began: number;
   /** The route of the path, and its endpoint for the method, if they exist. */
   readonly route: Route | undefined;
   readonly endpoint: Endpoint | undefined;
