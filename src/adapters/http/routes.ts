@@ -68,15 +68,12 @@ export const openRoute = (path: string, endpoint: Endpoint): Route => ({
  */
 export function mountOf({ path, originalPath = path }: HttpRequest, route: Route): string {
   const isRewritten = !originalPath.startsWith('/') || !originalPath.endsWith(path);
-  const whole = isRewritten ? path : originalPath;
-  let end = whole.length;
-  for (const character of route.path) {
-    // The last segment that is left is the route's own.
-    if (character === '/') end = whole.lastIndexOf('/', end - 1);
-  }
-  if (end <= 0) return '';
+  const segments = (isRewritten ? path : originalPath).split('/');
+  const ownSegments = route.path.split('/').length - 1;
+  const mount = segments.slice(0, -ownSegments).join('/');
+  if (mount === '') return '';
   // Two slashes at the start would begin a host.
-  return encodedForLink(whole.slice(0, end).replace(/^\/+/, '/'));
+  return encodedForLink(mount.replace(/^\/+/, '/'));
 }
 
 /**
