@@ -48,7 +48,7 @@ async function survives(what, { show, file, wrapper }, happen) {
   show(`${what}: refused animals stored`, others, 'equals', 0);
 }
 
-/** Until a repair creates are refused with one line each, reads are served, and the store is reported away. */
+/** Until a repair creates are refused with one line each, reads are served, and the store is reported unreachable. */
 async function refuses(what, show, { url, lines }, reason) {
   let refused = 0;
   let line;
@@ -68,8 +68,8 @@ async function refuses(what, show, { url, lines }, reason) {
     'equals',
     2,
   );
-  const away = await until(async () => (await statusOf(url, '/readyz')) === 503, 3000);
-  show(`${what}: until /readyz is 503`, away, 'at most', 5000, ' ms');
+  const notReady = await until(async () => (await statusOf(url, '/readyz')) === 503, 3000);
+  show(`${what}: until /readyz is 503`, notReady, 'at most', 5000, ' ms');
 }
 
 /** After the repair the store is ready before anybody creates, and then creates succeed. */

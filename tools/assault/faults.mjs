@@ -1,6 +1,6 @@
 // Two services on a replica set of three, each member behind a proxy that can lose connections without a word: the primary
 // steps down, loses its clients, is killed, goes silent. The bare driver writes to the same set with the same options, and
-// retries at once: the service should not be away for longer.
+// retries at once: the service should not be unreachable for longer.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
@@ -12,7 +12,7 @@ import { Writers, mongodPath, serve } from './keyed-creates.mjs';
 
 const WRITERS = 8;
 const PAUSE = 20; // before a client's retry, in milliseconds
-const AWAY = 2000; // how long a member is away, in milliseconds
+const OUTAGE = 2000; // how long a member is unreachable, in milliseconds
 
 export async function attack({ short, show }) {
   const binary = await mongodPath();
@@ -53,14 +53,14 @@ export async function attack({ short, show }) {
       async kill() {
         const primary = await set.primary();
         await primary.kill();
-        await delay(AWAY);
+        await delay(OUTAGE);
         await primary.listen();
       },
       async 'silent member'() {
         const proxy = proxies.get(await set.primary());
         proxy.silent = true;
         proxy.lose();
-        await delay(AWAY);
+        await delay(OUTAGE);
         proxy.silent = false;
       },
     };

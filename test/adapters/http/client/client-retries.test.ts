@@ -114,7 +114,7 @@ describe('AnimalStoreClient retries', () => {
     expect(message).to.equal('The store is not available (reaching https://animals.example).');
   });
 
-  it('by default until the deadline, so that a service may be away for most of it', async () => {
+  it('by default until the deadline, so that a service may be unreachable for most of it', async () => {
     for (const seconds of [1, 3, 20]) {
       for (const [what, step] of RETRIED) {
         const { client, timing } = fakeService(async (request) => {
