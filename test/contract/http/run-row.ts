@@ -47,13 +47,13 @@ export async function startReady(subject: HttpSubject, situation: Situation): Pr
 async function seed(service: Ready): Promise<typeof UNSEEDED> {
   const ids: string[] = [];
   for (const members of SEED) {
-    const { status, body } = await ask(service, post(`{${members}}`));
+    const { status, body } = await responseTo(service, post(`{${members}}`));
     assert.equal(status, 201, 'the animals of the set-up were not added');
     ids.push(/^\{"id":(\d+),/.exec(body.toString())?.[1] ?? '');
   }
   // There is no tag where getPet is switched off.
   const tagOf = async (path: string): Promise<string> =>
-    headerValues(await ask(service, get(path)), 'ETag')[0] ?? '';
+    headerValues(await responseTo(service, get(path)), 'ETag')[0] ?? '';
   const [pet = ''] = ids;
   const petTag = await tagOf(`/pets/${pet}`);
   return {
@@ -64,15 +64,16 @@ async function seed(service: Ready): Promise<typeof UNSEEDED> {
   };
 }
 
-/** The response to a request. */
-export async function ask(service: Ready, request: RowRequest): Promise<RawResponse> {
+/** Sends a request; rejects if no response comes. */
+export async function responseTo(service: Ready, request: RowRequest): Promise<RawResponse> {
   const [response] = (await service.send(request)).responses;
   assert.ok(response, `no response to ${request.method} ${request.target}`);
   return response;
 }
 
+/** The body of the 200 at this target. */
 async function found(service: Ready, target: string): Promise<string> {
-  const { status, body } = await ask(service, { ...get(''), target });
+  const { status, body } = await responseTo(service, { ...get(''), target });
   assert.equal(status, 200, `${target} got ${status}`);
   return body.toString();
 }

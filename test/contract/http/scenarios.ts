@@ -16,7 +16,7 @@ import {
   type Header,
   type RowRequest,
 } from './request-row.js';
-import { ask, type Ready } from './run-row.js';
+import { responseTo, type Ready } from './run-row.js';
 import type { Situation } from './wire-http.js';
 
 /** A clause that takes several requests to show. It knows nothing of the test runner or the transport, as rows do. */
@@ -60,7 +60,7 @@ async function statusIs(
   request: RowRequest,
   about: string,
 ): Promise<RawResponse> {
-  const response = await ask(service, request);
+  const response = await responseTo(service, request);
   assert.equal(response.status, status, `the status of ${about}: ${response.body.toString()}`);
   return response;
 }
@@ -68,14 +68,14 @@ async function statusIs(
 const textOf = ({ body }: RawResponse): string => body.toString();
 
 const tagOf = async (service: Ready, request: RowRequest): Promise<string> =>
-  header(await ask(service, request), 'ETag');
+  header(await responseTo(service, request), 'ETag');
 
 /** Clauses about animals that can be changed. */
 const CHANGING = {
   async 'sells an animal once, changes its tag and its page, removes it once, and replays its create'(
     service,
   ) {
-    const created = await ask(service, post(PET, key('sale-1')));
+    const created = await responseTo(service, post(PET, key('sale-1')));
     const [id = ''] = idsOf(created);
     const animal = get(`/pets/${id}`);
     const page = get(`/pets?after=${BigInt(id) - 1n}&limit=1`);
@@ -86,7 +86,7 @@ const CHANGING = {
       body: '{"status":"sold"}',
     });
 
-    const selling = await Promise.all(times(8, () => ask(service, sell())));
+    const selling = await Promise.all(times(8, () => responseTo(service, sell())));
 
     const [sold, ...others] = selling.toSorted((one, other) => one.status - other.status);
     const statuses = others.map(({ status }) => status);
@@ -110,13 +110,13 @@ const CHANGING = {
     const replay = await statusIs(201, service, post(PET, key('sale-1')), 'the replay');
     assert.deepEqual(replay.body, created.body);
     assert.ok(!(await allIds(service)).includes(id), 'a retry brought a removed animal back');
-    const [next] = idsOf(await ask(service, post(PET)));
+    const [next] = idsOf(await responseTo(service, post(PET)));
     assert.notEqual(next, id, 'the id of the next animal');
   },
   async 'keeps simultaneous changes of different members, and answers 412 to the tag of before'(
     service,
   ) {
-    const [id = ''] = idsOf(await ask(service, post(PET)));
+    const [id = ''] = idsOf(await responseTo(service, post(PET)));
     const animal = get(`/pets/${id}`);
     const change = (body: string, ...headers: Header[]): RowRequest => ({
       ...send('PATCH', `/pets/${id}`, ...headers),
@@ -126,17 +126,17 @@ const CHANGING = {
     const before = await tagOf(service, animal);
     const bodies = ['{"name":"Rex"}', '{"categoryId":8}', '{"status":"sold"}'];
 
-    await Promise.all(bodies.map((body) => ask(service, change(body))));
+    await Promise.all(bodies.map((body) => responseTo(service, change(body))));
 
     const expected = `{"id":${id},"name":"Rex","categoryId":8,"status":"sold"}`;
-    assert.equal(textOf(await ask(service, animal)), expected);
+    assert.equal(textOf(await responseTo(service, animal)), expected);
     await statusIs(412, service, rename(before), 'a change with the old tag');
     for (const body of bodies) {
       const tag = await tagOf(service, change('{"name":"A","categoryId":1,"status":"pending"}'));
       await statusIs(200, service, change(body), `the change ${body}`);
       await statusIs(412, service, rename(tag), `a change with the tag before ${body}`);
     }
-    await ask(service, send('DELETE', `/pets/${id}`));
+    await responseTo(service, send('DELETE', `/pets/${id}`));
   },
 } satisfies Clauses<Scenario['run']>;
 
@@ -144,7 +144,10 @@ const ON_STORES = {
   async 'returns every animal once along the links, with a filter or without'(service) {
     const added = new Map<string, string>();
     for (const status of words('available pending sold available pending sold available')) {
-      const created = await ask(service, post(`{"name":"n","categoryId":1,"status":"${status}"}`));
+      const created = await responseTo(
+        service,
+        post(`{"name":"n","categoryId":1,"status":"${status}"}`),
+      );
       added.set(idsOf(created)[0] ?? '', status);
     }
 
@@ -195,7 +198,7 @@ const ON_STORES = {
     const apiKeys = ['{{key}}', '{{secondKey}}', '{{managedKey}}', '{{writeOnlyKey}}'];
     const ids = new Set<string | undefined>();
     for (const apiKey of apiKeys) {
-      const created = await ask(service, by(apiKey, post(PET, key('apart-1'))));
+      const created = await responseTo(service, by(apiKey, post(PET, key('apart-1'))));
       assert.deepEqual(headerValues(created, 'Idempotency-Replayed'), [], apiKey);
       ids.add(idsOf(created)[0]);
     }
@@ -218,19 +221,19 @@ const ON_STORES = {
     assert.deepEqual(headerValues(created, 'Idempotency-Replayed'), []);
     // Nor does a later refusal remove what is kept.
     await statusIs(400, service, incomplete, 'an animal without a category, afterwards');
-    assert.deepEqual((await ask(service, post(PET, mended))).body, created.body);
+    assert.deepEqual((await responseTo(service, post(PET, mended))).body, created.body);
   },
   async 'sends a list again once it has another animal, or a next page'(service) {
-    await ask(service, post(PET));
+    await responseTo(service, post(PET));
     const before = (await traverse(service, '/pets?limit=1')).at(-2);
     const target = (before && nextTarget(before)) ?? '';
     const last = { ...get(''), target };
-    const page = await ask(service, last);
+    const page = await responseTo(service, last);
     const known = ['If-None-Match', header(page, 'ETag')] as const;
     const again = { ...last, headers: [...last.headers, known] };
     await statusIs(304, service, again, 'the last page, unchanged');
 
-    await ask(service, post(PET));
+    await responseTo(service, post(PET));
 
     // The same animal, but no longer the last.
     const changed = await statusIs(200, service, again, 'the page that was the last');
@@ -265,29 +268,29 @@ const CUT_OFF = ['zz\r\n', '5\r\nab', '5\r\nabcdefgh', ''].map(
 const ON_TRANSPORTS = {
   async 'answers HEAD with the status and headers of GET'(service) {
     for (const request of HEADS) {
-      const got = await ask(service, request);
-      const head = await ask(service, { ...request, method: 'HEAD' });
+      const got = await responseTo(service, request);
+      const head = await responseTo(service, { ...request, method: 'HEAD' });
       assert.equal(head.status, got.status, request.target);
       assert.deepEqual(lasting(head), lasting(got), request.target);
     }
   },
   async 'gives every request its own id'(service) {
-    const responses = await Promise.all(times(5, () => ask(service, get('/pets?limit=1'))));
+    const responses = await Promise.all(times(5, () => responseTo(service, get('/pets?limit=1'))));
 
     const ids = new Set(responses.map((response) => header(response, 'X-Request-Id')));
     assert.equal(ids.size, 5, 'different ids of five responses');
   },
   async 'answers unknown, expired and revoked keys alike'(service) {
-    const unknown = await ask(service, by('nobody-has-this-key', get('/pets')));
+    const unknown = await responseTo(service, by('nobody-has-this-key', get('/pets')));
     for (const apiKey of ['{{expiredKey}}', '{{revokedKey}}', '{{managedKey}}0']) {
-      const response = await ask(service, by(apiKey, get('/pets')));
+      const response = await responseTo(service, by(apiKey, get('/pets')));
 
       assert.deepEqual(response.body, unknown.body, apiKey);
       assert.deepEqual(lasting(response), lasting(unknown), apiKey);
     }
   },
   async 'serves every file of the docs page'(service) {
-    const page = await ask(service, bare('GET', '/docs'));
+    const page = await responseTo(service, bare('GET', '/docs'));
     const policy = header(page, 'Content-Security-Policy');
     const links = textOf(page).matchAll(/ (?:href|src)="(?:\.\/)?(docs\/[\w./-]+)"/g);
     const files = Array.from(links, ([, file]) => `/${file}`);
@@ -334,7 +337,7 @@ async function traverse(service: Ready, path: string): Promise<RawResponse[]> {
   const pages: RawResponse[] = [];
   let target: string | undefined = `{{base}}${path}`;
   while (target !== undefined) {
-    const page: RawResponse = await ask(service, { ...get(''), target });
+    const page: RawResponse = await responseTo(service, { ...get(''), target });
     assert.equal(page.status, 200, `the status of the page ${target}`);
     pages.push(page);
     const next = nextTarget(page);
