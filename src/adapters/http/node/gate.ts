@@ -86,6 +86,7 @@ export class Gate extends Duplex {
   #input: Buffer = NOTHING;
   /** How much of a body of known length was not parsed yet, in bytes. It can outlive its exchange. */
   #bodyLeft = 0;
+  /** Whether `feed` runs: each piece that it pushes calls it again. */
   #isFeeding = false;
   /** The bytes that came in `closing`. */
   #discarded = 0;
@@ -183,13 +184,16 @@ export class Gate extends Duplex {
       return;
     }
     exchange.fault = fault;
-    // Until it reads the body, the listener may have begun what needs none.
+    // A listener that does not read the body yet may have begun what needs none: it hears of the fault if it reads.
+    const isToldNow = exchange.isBodyRead || fault.code === 'request_timeout';
     // In the next tick: the parser that reports the fault has then returned.
-    if (exchange.isBodyRead || fault.code === 'request_timeout')
-      process.nextTick(() => this.#deliverFault(exchange));
+    if (isToldNow) process.nextTick(() => this.#deliverFault(exchange));
   }
 
-  /** Ends the server's side after `last`, then gives the client a moment to read and to close. */
+  /**
+   * Parses no more, sends `last` and ends the server's side. The client then has `lingerTime` to read and to close
+   * (`_final` begins it, `check` ends it).
+   */
   close(last = ''): void {
     this.#stopParsing();
     if (!this.writableEnded) this.end(last);
