@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** At most so many tasks start together. That is cheaper: their code stays in the processor's caches. */
-const LARGEST_GROUP = 16;
+const LARGEST_GROUP = 32;
 /** How long groups are started in one turn of the event loop, in milliseconds. */
 const TURN = 5;
 /** While connections come, at most so many turns in a row accept one and start nothing. */
