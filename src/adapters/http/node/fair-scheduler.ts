@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** At most so many tasks start together. That is cheaper: their code stays in the processor's caches. */
-const LARGEST_GROUP = 32;
+const LARGEST_GROUP = 24;
 /** How long groups are started in one turn of the event loop, in milliseconds. */
 const TURN = 5;
 /** While connections come, at most so many turns in a row accept one and start nothing. */
@@ -79,7 +79,7 @@ export class FairScheduler {
     await new Promise<void>((resolve) => process.nextTick(resolve));
     const took = performance.now() - began;
     this.#groupSize =
-      took < TURN ? Math.min(this.#groupSize * 2, LARGEST_GROUP) : Math.max(this.#groupSize / 2, 1);
+      took < TURN ? Math.min(this.#groupSize * 2, LARGEST_GROUP) : Math.ceil(this.#groupSize / 2);
     return took;
   }
 }

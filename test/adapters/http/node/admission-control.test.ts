@@ -31,7 +31,7 @@ import {
 } from '../fixtures.js';
 
 /** So many requests start together. */
-const GROUP = 32;
+const GROUP = 24;
 const BUSY = '503 service_unavailable';
 const LIST = requestWith(KEY);
 
@@ -294,12 +294,12 @@ describe('The turns of requests', () => {
   });
 
   it('start fewer and fewer together while a group takes 5 ms or longer, and more once it does not', async () => {
-    const long = times(63, () => 5);
+    const long = times(48, () => 5);
     const short = times(33, () => 0);
 
     const starts = await startsByTurn([...long, ...short]);
 
-    expect(starts).to.deep.equal([32, 16, 8, 4, 2, 1, 33]);
+    expect(starts).to.deep.equal([24, 12, 6, 3, 2, 1, 33]);
   });
 
   it('are given up by a client that disconnects', async () => {
