@@ -136,7 +136,7 @@ export class HttpInterface {
       parameters,
       timer,
       signal: timer.signal,
-      linkBase: this.#linkBase(request, route),
+      linkBase: () => this.#linkBase(request, route),
       permit: UNBOUNDED,
     };
   }
@@ -177,7 +177,7 @@ export class HttpInterface {
     if (!route) throw new HttpError('route_not_found');
     if (!endpoint) throw methodNotAllowed(route);
     if (endpoint.removed !== undefined) {
-      const replacement = context.linkBase + endpoint.removed;
+      const replacement = context.linkBase() + endpoint.removed;
       throw detailedError('operation_removed', { replacement });
     }
     await this.#authorize(context, endpoint);
@@ -219,7 +219,7 @@ export class HttpInterface {
     { request, route, endpoint, linkBase, quotaHeaders }: RequestContext,
     own: HttpResponse['headers'],
   ): HttpResponse['headers'] {
-    const declared = endpoint?.headers?.(linkBase) ?? {};
+    const declared = endpoint?.headers?.(linkBase()) ?? {};
     const links = [declared['Link'], own['Link']].filter((link) => link !== undefined);
     return {
       ...crossOriginHeaders(this.settings.corsOrigins, request, route),

@@ -92,7 +92,7 @@ const handlersOf = (
       const { pets, next } = await animalStore.listPets(readPetQuery(request.query), { signal });
       const body = petsJson(pets);
       if (next === undefined) return { body };
-      return { headers: { Link: nextLink(linkBase, request.query, next) }, body };
+      return { headers: { Link: nextLink(linkBase(), request.query, next) }, body };
     },
 
     async createPet(context) {
@@ -100,7 +100,7 @@ const handlersOf = (
       const idempotencyKey = readIdempotencyKey(request, principal?.keyId ?? '');
       const newPet = readNewPet(await readBody(context));
       const { pet, replayed } = await animalStore.createPet(newPet, { idempotencyKey, signal });
-      const Location = `${linkBase}${OPERATIONS.createPet.path}/${pet.id}`;
+      const Location = `${linkBase()}${OPERATIONS.createPet.path}/${pet.id}`;
       const headers = { Location, ...(replayed && { 'Idempotency-Replayed': 'true' }) };
       return { headers, body: petJson(pet) };
     },

@@ -45,8 +45,8 @@ export interface RequestContext {
   readonly timer: RequestTimer;
   /** Aborted when the time is over or the client has disconnected. */
   readonly signal: AbortSignal;
-  /** Where the client finds the operations: what Location and Link begin with. */
-  readonly linkBase: string;
+  /** Returns where the client finds the operations: what Location and Link begin with. Most responses have neither. */
+  readonly linkBase: () => string;
   /** `UNBOUNDED` until the request is admitted, and for one that is always served. */
   permit: Permit;
   /** Set once the key turned out to be valid. Never set on open routes. */
