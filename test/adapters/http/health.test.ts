@@ -5,14 +5,17 @@ import { Readiness } from '../../../src/adapters/http/index.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { httpInterface, keepAlive, outcome, requestWith } from './fixtures.js';
 
-/** Readiness whose checks end when the test says so. */
-function held() {
+/** Readiness whose checks end when the test says so, after a first one that succeeded. */
+async function heldAfterOneCheck() {
   const checks: Array<PromiseWithResolvers<void>> = [];
   const readiness = new Readiness(() => {
     const check = Promise.withResolvers<void>();
     checks.push(check);
     return check.promise;
   });
+  const first = readiness.check();
+  checks[0]?.resolve();
+  await first;
   return { readiness, checks };
 }
 
@@ -60,10 +63,7 @@ describe('Readiness', () => {
   });
 
   it('uses the latest result while another request checks', async () => {
-    const { readiness, checks } = held();
-    const first = readiness.check();
-    checks[0]?.resolve();
-    await first;
+    const { readiness, checks } = await heldAfterOneCheck();
 
     later = 1100;
     const second = readiness.check();
@@ -75,10 +75,7 @@ describe('Readiness', () => {
   });
 
   it('checks again while another request takes too long to check: it may have died', async () => {
-    const { readiness, checks } = held();
-    const first = readiness.check();
-    checks[0]?.resolve();
-    await first;
+    const { readiness, checks } = await heldAfterOneCheck();
     later = 1100;
     const second = readiness.check();
 
@@ -94,10 +91,7 @@ describe('Readiness', () => {
   });
 
   it('uses no result that is older than three seconds, whatever has become of the checks since', async () => {
-    const { readiness, checks } = held();
-    const first = readiness.check();
-    checks[0]?.resolve();
-    await first;
+    const { readiness, checks } = await heldAfterOneCheck();
     for (later = 1100; later < 3000; later += 300) void readiness.check().catch(() => {});
 
     later = 3100;
