@@ -285,6 +285,22 @@ describe('backUpSqliteStore', () => {
   }
 });
 
+const RUN = import.meta.resolve('../../../src/bootstrap/commands/run.js');
+
+/**
+ * Runs a command twice: as this user, which loads the program from a folder that others may not be able to read, and then
+ * without the rights of root, whom the permissions of files do not bind.
+ */
+const AS_ANOTHER_USER = `
+  const { run } = await import('${RUN}');
+  const { FIRST_URL, SECOND_URL } = process.env;
+  const [command, firstPath, secondPath] = process.argv.slice(1);
+  process.env.STORE_URL = FIRST_URL;
+  if ((await run([command, firstPath], process)) !== 0) process.exit(9);
+  if (process.getuid() === 0) process.setuid(65534);
+  process.env.STORE_URL = SECOND_URL;
+  process.exitCode = await run([command, secondPath], process);`;
+
 describe('The command', () => {
   afterEach(cleanUp);
 
@@ -299,15 +315,19 @@ describe('The command', () => {
       const backup = `${file}.backup`;
       await backUpSqliteStore(file, backup);
       for (const path of [dirname(locked), dirname(file), file, backup]) await chmod(path, 0o777);
-      const isRestore = command === 'restore';
-      const url = `sqlite:${isRestore ? target : file}`;
-      // The other user may not write where a run with coverage collects it.
-      const env = { ...process.env, STORE_URL: url, NODE_V8_COVERAGE: '' };
-      // The permissions of files do not bind root.
-      const unprivileged = 'data:text/javascript,process.getuid() === 0 && process.setuid(65534)';
-      const args = ['--import', unprivileged, MAIN, command, isRestore ? backup : target];
       for (const mode of [0o000, 0o555]) {
         await chmod(locked, mode);
+        const other = join(dirname(locked), `other-${mode}.csv`);
+        const isRestore = command === 'restore';
+        const places = isRestore ? [backup, backup] : [other, target];
+        const env = {
+          ...process.env,
+          FIRST_URL: `sqlite:${isRestore ? other : file}`,
+          SECOND_URL: `sqlite:${isRestore ? target : file}`,
+          // The other user may not write where a run with coverage collects it.
+          NODE_V8_COVERAGE: '',
+        };
+        const args = ['--input-type=module', '--eval', AS_ANOTHER_USER, command, ...places];
 
         const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env });
 
