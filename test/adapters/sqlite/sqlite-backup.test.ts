@@ -327,7 +327,8 @@ describe('The command', () => {
           // The other user may not write where a run with coverage collects it.
           NODE_V8_COVERAGE: '',
         };
-        const args = ['--input-type=module', '--eval', AS_ANOTHER_USER, command, ...places];
+        const quiet = '--disable-warning=ExperimentalWarning'; // Node.js 22 warns about node:sqlite
+        const args = [quiet, '--input-type=module', '--eval', AS_ANOTHER_USER, command, ...places];
 
         const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env });
 
