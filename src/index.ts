@@ -32,18 +32,10 @@ export {
   type AnimalStoreDependencies,
 } from './application/create-animal-store.js';
 export {
-  addPets,
-  changePets,
   importPets,
-  keepPets,
-  type AddPetsOptions,
   type ImportOptions,
   type ImportReport,
   type ImportRow,
-  type PetUpdate,
-  type PetUpdater,
-  type PetWriter,
-  type ValidRow,
 } from './application/import-pets.js';
 export type { ApiKeyRecord, ApiKeyRepository } from './application/ports/api-key-repository.js';
 export {

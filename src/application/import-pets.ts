@@ -14,10 +14,9 @@ import {
   type UnsavedPet,
 } from '../domain/pet.js';
 import { PET_STATUSES } from '../domain/pet-status.js';
-import type { CatalogueTransfer } from './ports/catalogue-transfer.js';
 import { systemClock, timeOf, type Clock } from './ports/clock.js';
-import type { PetChanges } from './ports/pet-changes.js';
-import { ADDS_AT_ONCE, fingerprintText, type PetRepository } from './ports/pet-repository.js';
+import { ADDS_AT_ONCE, fingerprintText } from './ports/pet-repository.js';
+import type { Store } from './ports/store.js';
 
 /** A row of a source, such as a file. */
 export interface ImportRow {
@@ -29,25 +28,6 @@ export interface ImportRow {
 
 type GivenFields = Exclude<ImportRow['fields'], string>;
 
-/** A valid row with an animal to add. */
-export interface ValidRow {
-  /** Its number in the source. */
-  readonly line: number;
-  /** 0 unless ids are kept. */
-  readonly id: bigint;
-  /** Without its id. */
-  readonly pet: UnsavedPet;
-}
-
-/** A valid row with new values of an animal that is stored already. */
-export interface PetUpdate {
-  /** Its number in the source. */
-  readonly line: number;
-  /** Of the animal. */
-  readonly id: bigint;
-  readonly change: PetChange;
-}
-
 /** What an import has done so far. */
 export interface ImportReport {
   /** How many animals it has added. */
@@ -58,21 +38,13 @@ export interface ImportReport {
   line: number;
 }
 
-/** Stores the animals of rows and counts them. Settles when every animal that it began to store is settled. */
-export type PetWriter = (rows: readonly ValidRow[], report: ImportReport) => Promise<void>;
-
-/** Changes animals and counts the changes. Settles when every change that it began is settled. */
-export type PetUpdater = (
-  updates: readonly PetUpdate[],
-  report: ImportReport,
-  reject: ImportOptions['reject'],
-) => Promise<void>;
-
-/** How long an animal that was added once is recognised, in milliseconds: a year. */
-const ONCE_LIFETIME = 365 * 24 * 60 * 60 * 1000;
-
-/** How `addPets` adds. */
-export interface AddPetsOptions {
+/** How to import. The ports are those of one store. */
+export interface ImportOptions extends Partial<Pick<Store, 'pets' | 'transfer' | 'changes'>> {
+  /**
+   * What the id of a row is for. `ignore`: the store assigns a new one. `keep`: the animal gets it; ids ascend, up to
+   * 2^63 - 2^32 - 1, and nothing else may use the store. `update`: the row changes this animal. Default: `ignore`.
+   */
+  readonly ids?: 'ignore' | 'keep' | 'update' | undefined;
   /**
    * Names the source, in 1 to 255 characters. With it, each of its lines is added at most once within a year. The store
    * must keep claims.
@@ -80,71 +52,141 @@ export interface AddPetsOptions {
   readonly source?: string | undefined;
   /** Default: the machine's clock. */
   readonly clock?: Clock | undefined;
+  /** Only checks and counts the rows. Needs `pets` if they are updates, and otherwise no port. Default: false. */
+  readonly dryRun?: boolean | undefined;
+  /** Called with each invalid line and the reason. If it throws, the chunk of that line is not stored. */
+  readonly reject: (line: number, reason: string) => void;
+  /** Updated meanwhile, also for an import that stops. Default: a new one. */
+  readonly report?: ImportReport | undefined;
+}
+
+/**
+ * Imports the valid rows, chunk by chunk: adds their animals to `pets`, or with `transfer` keeps their ids, or with
+ * `changes` changes the animals that differ, each in one atomic step. Resolves to what was done.
+ * @throws {TypeError} the store lacks what the options need.
+ * @throws what `reject`, the store or the rows throw. Then everything in the report is stored, and perhaps a part of the
+ * next chunk.
+ */
+export async function importPets(
+  rows: AsyncIterable<readonly ImportRow[]>,
+  options: ImportOptions,
+): Promise<ImportReport> {
+  const { ids = 'ignore', reject, report = { added: 0, line: 0 } } = options;
+  const check = rowChecker(ids);
+  for await (const chunk of rows) {
+    const newPets: NewRow[] = [];
+    const updates: UpdateRow[] = [];
+    for (const row of chunk) {
+      const checked = check(row);
+      if (typeof checked === 'string') reject(row.line, checked);
+      else if ('change' in checked) updates.push(checked);
+      else newPets.push(checked);
+    }
+
+    await changePets(updates, options, report);
+    if (options.dryRun) report.added += newPets.length;
+    else if (ids === 'keep') await keepPets(newPets, options, report);
+    else await addPets(newPets, options, report);
+    report.line = chunk.at(-1)?.line ?? report.line;
+  }
+  return report;
+}
+
+/** A valid row with an animal to add. Its id is 0 unless ids are kept. */
+interface NewRow {
+  readonly line: number;
+  readonly id: bigint;
+  readonly pet: UnsavedPet;
+}
+
+/** A valid row with new values of an animal that is stored already. */
+interface UpdateRow {
+  readonly line: number;
+  readonly id: bigint;
+  readonly change: PetChange;
 }
 
 /** Adds animals under new ids. Others may use the store meanwhile. */
-export function addPets(
-  pets: PetRepository,
-  { source, clock = systemClock }: AddPetsOptions = {},
-): PetWriter {
-  return async (rows, report) => {
-    if (source !== undefined && pets.addOnce === undefined)
-      throw new TypeError('The store keeps no claims: a source cannot be added once.');
-    const now = timeOf(clock);
-
-    const add = async ({ line, pet }: ValidRow): Promise<void> => {
-      if (source === undefined || pets.addOnce === undefined) {
-        await pets.add(pet);
-        report.added += 1;
-        return;
-      }
-      const claim = Object.freeze({
-        scope: source,
-        key: String(line),
-        // The text itself, not a hash of it: hashing takes longer, and the claim is hardly larger than its animal.
-        fingerprint: fingerprintText(pet),
-        keepUntil: now + ONCE_LIFETIME,
-      });
-      const { replayed } = await pets.addOnce(pet, claim, now);
-      if (!replayed) report.added += 1;
-    };
-
-    for (const batch of batchesOf(rows)) {
-      await waitForAll(batch.map(add));
-      report.line = batch.at(-1)?.line ?? report.line;
-    }
+async function addPets(
+  rows: readonly NewRow[],
+  options: ImportOptions,
+  report: ImportReport,
+): Promise<void> {
+  const addAndCount = async (row: NewRow): Promise<void> => {
+    if (await addPet(row, options)) report.added += 1;
   };
+  for (const batch of batchesOf(rows)) {
+    await waitForAll(batch.map(addAndCount));
+    report.line = batch.at(-1)?.line ?? report.line;
+  }
 }
 
-/** Stores animals under their ids, in a store that nothing else uses. If it rejects, any of them may be stored. */
-export function keepPets(transfer: CatalogueTransfer): PetWriter {
-  return async (rows, report) => {
-    await transfer.reserveIds(rows.at(-1)?.id ?? 0n);
-    await transfer.writePets(rows.map(({ id, pet }) => petWithId(id, pet)));
-    report.added += rows.length;
-  };
+/** How long an animal that was added once is recognised, in milliseconds: a year. */
+const ONCE_LIFETIME = 365 * 24 * 60 * 60 * 1000;
+
+/** Resolves to whether the animal is new: from a source, it may have been added before. */
+async function addPet(
+  { line, pet }: NewRow,
+  { pets, source, clock = systemClock }: ImportOptions,
+): Promise<boolean> {
+  const repository = required(pets, '`pets`');
+  if (source === undefined) {
+    await repository.add(pet);
+    return true;
+  }
+  const now = timeOf(clock);
+  const claim = Object.freeze({
+    scope: source,
+    key: String(line),
+    // The text itself, not a hash of it: hashing takes longer, and the claim is hardly larger than its animal.
+    fingerprint: fingerprintText(pet),
+    keepUntil: now + ONCE_LIFETIME,
+  });
+  const created = await repository.addOnce?.(pet, claim, now);
+  return !required(created, 'a store that keeps claims').replayed;
 }
 
-/** Changes the animals that differ, each in one atomic step. Without `changes` it only counts them. */
-export function changePets(pets: PetRepository, changes?: PetChanges): PetUpdater {
-  return async (updates, report, reject) => {
-    const apply = async ({ line, id, change }: PetUpdate): Promise<void> => {
-      const found = await pets.findById(id);
-      if (found && isSamePet(found, petWithId(id, { ...found, ...change }))) return;
-      const changed = changes ? await changes.change(id, change, PET_STATUSES) : found;
-      if (changed) report.changed = (report.changed ?? 0) + 1;
-      else reject(line, `No animal has the id ${id}.`);
-    };
-    const applyInOrder = async (ofOneAnimal: readonly PetUpdate[]): Promise<void> => {
-      for (const update of ofOneAnimal) await apply(update);
-    };
+/** Stores animals under their ids. If it rejects, any of them may be stored. */
+async function keepPets(
+  rows: readonly NewRow[],
+  options: ImportOptions,
+  report: ImportReport,
+): Promise<void> {
+  const transfer = required(options.transfer, '`transfer`');
+  await transfer.reserveIds(rows.at(-1)?.id ?? 0n);
+  await transfer.writePets(rows.map(({ id, pet }) => petWithId(id, pet)));
+  report.added += rows.length;
+}
 
-    for (const batch of batchesOf(updates)) {
-      // Of several lines for one animal the last one counts.
-      const byAnimal = Map.groupBy(batch, ({ id }) => id);
-      await waitForAll([...byAnimal.values()].map(applyInOrder));
-    }
+/** Changes the animals that differ. */
+async function changePets(
+  rows: readonly UpdateRow[],
+  { pets, changes, dryRun, reject }: ImportOptions,
+  report: ImportReport,
+): Promise<void> {
+  const apply = async ({ line, id, change }: UpdateRow): Promise<void> => {
+    const found = await required(pets, '`pets`').findById(id);
+    if (found && isSamePet(found, petWithId(id, { ...found, ...change }))) return;
+    const changed = dryRun
+      ? found
+      : await required(changes, '`changes`').change(id, change, PET_STATUSES);
+    if (changed) report.changed = (report.changed ?? 0) + 1;
+    else reject(line, `No animal has the id ${id}.`);
   };
+  const applyInOrder = async (ofOneAnimal: readonly UpdateRow[]): Promise<void> => {
+    for (const row of ofOneAnimal) await apply(row);
+  };
+
+  for (const batch of batchesOf(rows)) {
+    // Of several lines for one animal the last one counts.
+    const byAnimal = Map.groupBy(batch, ({ id }) => id);
+    await waitForAll([...byAnimal.values()].map(applyInOrder));
+  }
+}
+
+function required<Part>(part: Part | undefined, name: string): Part {
+  if (part === undefined) throw new TypeError(`The import needs ${name}.`);
+  return part;
 }
 
 /** As many items at a time as a store takes calls at once. */
@@ -160,60 +202,18 @@ async function waitForAll(work: ReadonlyArray<Promise<void>>): Promise<void> {
   if (failed) throw failed.reason;
 }
 
-/** How to import. */
-export interface ImportOptions {
-  /** Stores the animals: `addPets` or `keepPets`. Default: they are only checked and counted. */
-  readonly store?: PetWriter | undefined;
-  /** Changes the animals of rows with an id: `changePets`. Rows without one are new. Default: ids do not count. */
-  readonly change?: PetUpdater | undefined;
-  /** Whether ids must ascend, up to 2^63 - 2^32 - 1, as `keepPets` needs; otherwise they are ignored. Default: false. */
-  readonly keepIds?: boolean | undefined;
-  /** Called with each invalid line and the reason. If it throws, the chunk of that line is not stored. */
-  readonly reject: (line: number, reason: string) => void;
-  /** Updated meanwhile, also for an import that stops. Default: a new one. */
-  readonly report?: ImportReport | undefined;
-}
-
-/**
- * Stores the valid rows, chunk by chunk. Resolves to what was done.
- * @throws what `reject`, `store`, `change` or the rows throw. Then everything in the report is stored, and perhaps a part
- * of the next chunk.
- */
-export async function importPets(
-  rows: AsyncIterable<readonly ImportRow[]>,
-  { store, change, keepIds = false, reject, report = { added: 0, line: 0 } }: ImportOptions,
-): Promise<ImportReport> {
-  const check = rowChecker(keepIds, change !== undefined);
-  for await (const chunk of rows) {
-    const newPets: ValidRow[] = [];
-    const updates: PetUpdate[] = [];
-    for (const row of chunk) {
-      const checked = check(row);
-      if (typeof checked === 'string') reject(row.line, checked);
-      else if ('change' in checked) updates.push(checked);
-      else newPets.push(checked);
-    }
-
-    if (change) await change(updates, report, reject);
-    if (store && newPets.length > 0) await store(newPets, report);
-    else report.added += newPets.length;
-    report.line = chunk.at(-1)?.line ?? report.line;
-  }
-  return report;
-}
-
 /** Returns a function for all rows in their order. It returns what a row holds, or why the row is not valid. */
-function rowChecker(keepIds: boolean, takesUpdates: boolean) {
+function rowChecker(ids: ImportOptions['ids']) {
   let lastId = 0n;
-  return ({ line, fields }: ImportRow): ValidRow | PetUpdate | string => {
+  return ({ line, fields }: ImportRow): NewRow | UpdateRow | string => {
     if (typeof fields === 'string') return fields;
     const { id } = fields;
-    if (takesUpdates && id !== undefined) return checkUpdate(line, id, fields);
+    if (ids === 'update' && id !== undefined) return checkUpdate(line, id, fields);
 
     const faults = newPetFaults(fields);
     if (faults.length > 0) return reasonOf(faults);
     const pet = unsavedPet(fields as NewPet);
-    if (!keepIds) return { line, id: 0n, pet };
+    if (ids !== 'keep') return { line, id: 0n, pet };
     if (!isInt64(id) || id <= lastId || id > MAX_GIVEN_ID) {
       const range = `${lastId + 1n}, after the one before, to ${MAX_GIVEN_ID}`;
       return reasonOf([{ field: 'id', message: `must be an integer from ${range}` }]);
@@ -223,7 +223,7 @@ function rowChecker(keepIds: boolean, takesUpdates: boolean) {
   };
 }
 
-function checkUpdate(line: number, id: unknown, fields: GivenFields): PetUpdate | string {
+function checkUpdate(line: number, id: unknown, fields: GivenFields): UpdateRow | string {
   if (!isInt64(id)) return reasonOf([{ field: 'id', message: 'must be a 64-bit integer' }]);
   const faults = changeFaults(fields);
   if (faults.length > 0) return reasonOf(faults);

@@ -22,15 +22,13 @@ import {
   PetNotFoundError,
 } from '../../src/domain/errors.js';
 import {
-  addPets,
   copyCatalogue,
   createAnimalStore,
   importPets,
-  keepPets,
   type CopiedCatalogue,
+  type ImportOptions,
   type ImportReport,
   type ImportRow,
-  type PetWriter,
 } from '../../src/index.js';
 import { removeFolders, temporaryFolder } from '../temporary-folder.js';
 import { untyped } from '../contract/animal-store/subject.js';
@@ -148,10 +146,7 @@ describe('The core hands over values that cannot change:', () => {
       animalStore.changePet(1n, { name: 'Rex' }, { from: { ...fido, id: 1n, status: 'sold' } }),
     'every status': () => animalStore.removePet(1n),
     'a line of an import, and its claim': () =>
-      addPets(watching(pets), { source: 'a' })(
-        [{ line: 1, id: 0n, pet: Object.freeze({ ...fido, status: 'sold' }) }],
-        { added: 0, line: 0 },
-      ),
+      importPets(oneRow(), { pets: watching(pets), source: 'a', reject: failWith }),
     'an API key and its scopes': () => managed.issue({ name: 'till', expiresAt: soon() }),
     'a first API key': () => managed.issueFirst('till'),
   }))
@@ -163,6 +158,9 @@ describe('The core hands over values that cannot change:', () => {
         expect(Object.isFrozen(value), `${inspect(value)} is frozen`).to.equal(true);
     });
 });
+
+const oneRow = () => Readable.from([[{ line: 1, fields: fido }]]);
+const failWith = (line: number, reason: string): void => expect.fail(`line ${line}: ${reason}`);
 
 const soon = (): Date => new Date(Date.now() + HOUR);
 
@@ -183,8 +181,11 @@ describe('A store that keeps no claims', () => {
   });
 
   it('refuses an import that must add each line once', async () => {
-    const adding = addPets({ ...pets, addOnce: undefined }, { source: 'a file' });
-    expect(await rejectionOf(adding([], { added: 0, line: 0 }))).to.be.instanceOf(TypeError);
+    const options = { pets: { ...pets, addOnce: undefined }, source: 'a', reject: failWith };
+
+    const error = await rejectionOf(importPets(oneRow(), options));
+
+    expect(String(error)).to.equal('TypeError: The import needs a store that keeps claims.');
   });
 });
 
@@ -214,16 +215,14 @@ describe('importPets', () => {
   it('keeps only ids that are int64 and ascend, and is done with every line', async () => {
     const ids = [-1n, 0n, '1', 1, 2n, 2n, '3', 2n ** 63n, 3n, undefined];
     const rows = ids.map((id, line) => ({ line, fields: { ...fido, id } }));
-    const kept: bigint[] = [];
-    const store: PetWriter = async (valid) => {
-      for (const { id } of valid) kept.push(id);
-    };
-    const options = { store, keepIds: true, reject: () => {} };
+    const { pets, transfer } = openMemoryStore();
+    const options = { transfer, ids: 'keep', reject: () => {} } as const;
 
     const report = await importPets(Readable.from([rows]), options);
 
-    expect(kept).to.deep.equal([2n, 3n]);
-    expect(report).to.have.property('line', ids.length - 1);
+    const kept = await pets.list({ limit: 9 });
+    expect(kept.map(({ id }) => id)).to.deep.equal([2n, 3n]);
+    expect(report).to.deep.equal({ added: 2, line: ids.length - 1 });
   });
 });
 
@@ -241,12 +240,12 @@ describe('A program that imports only the public entries', () => {
     const reject = (line: number): void => {
       invalid.push(line);
     };
-    const importing = (store: PetWriter, keepIds = false): Promise<ImportReport> =>
-      importPets(Readable.from([rows]), { store, keepIds, reject });
+    const importing = (options: Partial<ImportOptions>): Promise<ImportReport> =>
+      importPets(Readable.from([rows]), { ...source, ...options, reject });
 
-    expect(await importing(keepPets(source.transfer), true)).to.deep.equal({ added: 1, line: 2 });
+    expect(await importing({ ids: 'keep' })).to.deep.equal({ added: 1, line: 2 });
 
-    const once = addPets(source.pets, { source: 'a file' });
+    const once = { source: 'a file' };
 
     expect(await importing(once), 'the first time').to.have.property('added', 1);
     expect(await importing(once), 'again').to.have.property('added', 0);
@@ -284,7 +283,8 @@ describe('A clock that returns an invalid date', () => {
   for (const [title, call] of Object.entries({
     'creating an animal': () =>
       createAnimalStore({ pets, clock }).createPet(fido, { idempotencyKey }),
-    'importing animals': () => addPets(pets, { clock })([], { added: 0, line: 0 }),
+    'importing animals once': () =>
+      importPets(oneRow(), { pets, clock, source: 'a', reject: failWith }),
     'copying a store': () =>
       copyCatalogue({ source: openMemoryStore(), target: openMemoryStore(), clock }),
     'issuing a key': () => managed.issue({ name: 'till' }),

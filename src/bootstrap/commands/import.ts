@@ -5,16 +5,11 @@ import { open, stat, type FileHandle } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
 import type { Container } from 'inversify';
 import {
-  addPets,
-  changePets,
   importPets,
-  keepPets,
   type ImportOptions,
   type ImportReport,
-  type PetUpdater,
-  type PetWriter,
 } from '../../application/import-pets.js';
-import type { PetChanges } from '../../application/ports/pet-changes.js';
+import type { Clock } from '../../application/ports/clock.js';
 import type { Store } from '../../application/ports/store.js';
 import { isAnimalStoreError } from '../../domain/errors.js';
 import type { Pet } from '../../domain/pet.js';
@@ -122,11 +117,11 @@ async function importFile(
   // An invalid file creates no store. Updates are checked later: only the store knows which animals there are.
   if (handle && !update) await check(job);
   await withStore(commands, 'create', async (store, container) => {
-    const pets = await container.getAsync(TOKENS.petRepository);
-    const change = update ? changePets(pets, requireChanges(store)) : undefined;
-    if (handle && update) await check(job, changePets(pets));
-    const write = await writerFor(job, store, container);
-    const report = await storeRows(job, write, change);
+    if (update) requireChanges(store);
+    const target = await targetIn(store, container);
+    if (handle && update) await check(job, target);
+    await requireTarget(job, target);
+    const report = await storeRows(job, target);
     await printResult(job, report, store.location);
   });
 }
@@ -136,15 +131,22 @@ async function checkOnly(commands: cli.Commands, job: Import): Promise<void> {
   if (!job.options.update) return printResult(job, await check(job));
   await withStore(commands, 'read', async (store, container) => {
     requireChanges(store);
-    const pets = await container.getAsync(TOKENS.petRepository);
-    await printResult(job, await check(job, changePets(pets)));
+    await printResult(job, await check(job, await targetIn(store, container)));
   });
 }
 
+/** What rows are imported into. */
+type Target = Pick<Store, 'pets' | 'transfer' | 'changes'> & { readonly clock: Clock };
+
+async function targetIn({ transfer, changes }: Store, container: Container): Promise<Target> {
+  const pets = await container.getAsync(TOKENS.petRepository);
+  const clock = await container.getAsync(TOKENS.clock);
+  return { pets, transfer, changes, clock };
+}
+
 /** @throws {UsageError} the store cannot change animals. */
-function requireChanges({ changes }: Store): PetChanges {
-  if (changes) return changes;
-  throw new cli.UsageError('--update needs a store that changes animals.');
+function requireChanges({ changes }: Store): void {
+  if (!changes) throw new cli.UsageError('--update needs a store that changes animals.');
 }
 
 /** @throws {UsageError} the options do not fit each other or the file. */
@@ -167,30 +169,26 @@ const SHOWN_FAULTS = 20;
  * Reads the whole file and stores nothing.
  * @throws {Error} lines are not valid. The first of them were shown.
  */
-async function check(job: Import, change?: PetUpdater): Promise<ImportReport> {
+async function check(job: Import, target?: Target): Promise<ImportReport> {
   const report = emptyReport(job);
   let faults = 0;
   const reject = (line: number, reason: string): void => {
     faults += 1;
     if (faults <= SHOWN_FAULTS) cli.note(job.io, `${job.petFile.name}:${line}: ${reason}`);
   };
-  await readOnce(job, { change, reject, report });
+  await readOnce(job, { ...target, dryRun: true, reject, report });
   if (faults > 0) throw new Error(`Lines that are not valid: ${faults}. Nothing was stored.`);
   return report;
 }
 
 /** Reads the file and stores its animals, to the end or to the first line that is not valid. */
-async function storeRows(
-  job: Import,
-  store: PetWriter,
-  change?: PetUpdater,
-): Promise<ImportReport> {
+async function storeRows(job: Import, target: Target): Promise<ImportReport> {
   const report = emptyReport(job);
   const reject = (line: number, reason: string): never => {
     throw new Error(`${job.petFile.name}:${line}: ${reason}`);
   };
   try {
-    await readOnce(job, { store, change, reject, report });
+    await readOnce(job, { ...target, source: sourceOf(job), reject, report });
     return report;
   } catch (error) {
     const code = isAnimalStoreError(error) ? error.code : undefined;
@@ -216,9 +214,9 @@ async function readOnce(
   const content = handle?.createReadStream({ start: 0, autoClose: false }) ?? io.stdin;
   const rows = readRows(addAbortSignal(signal, content), petFile);
   const progress = (): string => `line ${how.report.line}`;
-  const isFirstTime = how.store === undefined || handle === undefined;
+  const isFirstTime = how.dryRun || handle === undefined;
   try {
-    await withProgress(io, progress, () => importPets(rows, { keepIds: options.keepIds, ...how }));
+    await withProgress(io, progress, () => importPets(rows, { ids: idsOf(options), ...how }));
   } catch (cause) {
     signal.throwIfAborted();
     if (isSystemError(cause)) throw new Error(`${petFile.name} cannot be read.`, { cause });
@@ -229,26 +227,30 @@ async function readOnce(
 }
 
 /** @throws {UsageError} the store cannot do what the options ask for. */
-async function writerFor(
-  { options, petFile, signal }: Import,
-  { transfer }: Store,
-  container: Container,
-): Promise<PetWriter> {
-  const clock = await container.getAsync(TOKENS.clock);
-  const pets = await container.getAsync(TOKENS.petRepository);
-  if (options.keepIds) {
+async function requireTarget(
+  { options: { keepIds, once }, signal }: Import,
+  { transfer, pets }: Target,
+): Promise<void> {
+  if (keepIds) {
     const survey = await transfer?.survey({ signal });
-    if (transfer && survey?.pets === 0) return keepPets(transfer);
-    throw new cli.UsageError(
-      '--keep-ids needs an empty store that can keep ids. Nothing was written.',
-    );
+    const why = '--keep-ids needs an empty store that can keep ids. Nothing was written.';
+    if (survey?.pets !== 0) throw new cli.UsageError(why);
   }
-  if (!options.once) return addPets(pets, { clock });
-  if (!pets.addOnce)
+  if (once && !pets.addOnce)
     throw new cli.UsageError('--once needs a store that keeps claims. Nothing was written.');
+}
+
+function idsOf({ keepIds, update }: Options): ImportOptions['ids'] {
+  if (keepIds) return 'keep';
+  return update ? 'update' : 'ignore';
+}
+
+/** With `--once`, the name of the content that was checked. */
+function sourceOf({ options, petFile }: Import): string | undefined {
+  if (!options.once) return undefined;
   // A copy: the file is read again.
   const digest = petFile.hash.copy().digest('hex');
-  return addPets(pets, { source: `import:${digest.slice(0, 32)}`, clock });
+  return `import:${digest.slice(0, 32)}`;
 }
 
 function emptyReport({ options }: Import): ImportReport {
