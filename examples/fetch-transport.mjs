@@ -5,7 +5,8 @@ import { getRequestListener } from '@hono/node-server';
 import { createFetchHandler } from 'animal-store/fetch';
 
 export const adapter = ({ replaceFrom, TOKENS }) => {
-  replaceFrom(TOKENS.requestListener, [TOKENS.httpInterface], (http) =>
-    getRequestListener(createFetchHandler(http), { overrideGlobalObjects: false }),
-  );
+  replaceFrom(TOKENS.requestListener, async (context) => {
+    const http = await context.getAsync(TOKENS.httpInterface);
+    return getRequestListener(createFetchHandler(http), { overrideGlobalObjects: false });
+  });
 };

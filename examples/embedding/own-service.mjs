@@ -11,7 +11,9 @@ import {
 } from 'animal-store/bootstrap';
 
 const own = ({ replaceFrom, decorate }) => {
-  replaceFrom(TOKENS.logger, [TOKENS.settings], (read) => createLogger(read, process.stderr));
+  replaceFrom(TOKENS.logger, (context) =>
+    createLogger(context.get(TOKENS.settings), process.stderr),
+  );
   decorate(TOKENS.animalStore, (animals) => ({
     ...animals,
     async createPet(pet, options) {

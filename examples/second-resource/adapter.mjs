@@ -4,7 +4,8 @@ import { categoriesRouter, memoryCategories } from './categories.mjs';
 
 export const adapter = ({ replaceFrom, TOKENS }) => {
   const categories = categoriesRouter(memoryCategories('Dogs', 'Cats'));
-  replaceFrom(TOKENS.requestListener, [TOKENS.httpInterface], (http) =>
-    createKoaApp(http, categories).callback(),
-  );
+  replaceFrom(TOKENS.requestListener, async (context) => {
+    const http = await context.getAsync(TOKENS.httpInterface);
+    return createKoaApp(http, categories).callback();
+  });
 };

@@ -2,4 +2,6 @@
 import { createNodeListener } from '../../build/src/adapters/http/node/index.js';
 
 export const adapter = ({ replaceFrom, TOKENS }) =>
-  replaceFrom(TOKENS.requestListener, [TOKENS.httpInterface], createNodeListener);
+  replaceFrom(TOKENS.requestListener, async (context) =>
+    createNodeListener(await context.getAsync(TOKENS.httpInterface)),
+  );

@@ -27,7 +27,7 @@ export async function serve(io: HostProcess, adapters: readonly Adapter[] = []):
   const onWarning = (warning: Error): void => warn(`Node.js: ${String(warning)}`);
   io.removeAllListeners('warning').on('warning', onWarning); // Node.js's own prints text
   const logging: Adapter = ({ replaceFrom }) =>
-    replaceFrom(TOKENS.logger, [TOKENS.settings], (settings) => createLogger(settings, io.stderr));
+    replaceFrom(TOKENS.logger, (context) => createLogger(context.get(TOKENS.settings), io.stderr));
   const container = await configure(io.env, [logging, ...adapters]);
   const logger = await container.getAsync(TOKENS.logger);
   if (!logger) throw new TypeError('An adapter has unbound the log of the service.');

@@ -12,128 +12,109 @@ import { httpLogTo } from './logger.js';
 import { memoryRateLimiter } from './memory-rate-limiter.js';
 import { SettingsError, parseSettings, type Environment, type Settings } from './settings.js';
 import { STORE_FACTORIES, factoryFor, openStore } from './stores.js';
-import {
-  TOKENS,
-  allOf,
-  wiring,
-  type Adapter,
-  type BindFrom,
-  type Dependency,
-  type Token,
-} from './wiring.js';
+import { TOKENS, wiring, type Adapter } from './wiring.js';
 
 /** The use cases on the store that the settings name. */
 const application: Adapter = ({ bind, bindFrom }) => {
   for (const factory of STORE_FACTORIES) bind(TOKENS.storeFactory, factory);
   bind(TOKENS.clock, systemClock);
   bind(TOKENS.logger, undefined);
-  bindFrom(TOKENS.openOptions, [TOKENS.logger], (logger) => {
+  bindFrom(TOKENS.openOptions, async (context) => {
+    const logger = await context.getAsync(TOKENS.logger);
     if (logger === undefined) return {};
     return { onNotice: (line, level = 'warn') => logger[level](`store: ${line}`) };
   });
-  bindFrom(
-    TOKENS.store,
-    [TOKENS.settings, allOf(TOKENS.storeFactory), TOKENS.openOptions],
-    ({ storeUrl }, factories, openOptions) =>
-      openStore(storeUrl, { ...openOptions, factories, name: 'STORE_URL' }),
-  );
-  bindFrom(TOKENS.petRepository, [TOKENS.store], ({ pets }) => pets);
-  bindFrom(TOKENS.petChanges, [TOKENS.settings, TOKENS.store], ({ experimental }, { changes }) => {
+  bindFrom(TOKENS.store, async (context) => {
+    const { storeUrl } = context.get(TOKENS.settings);
+    const openOptions = await context.getAsync(TOKENS.openOptions);
+    const factories = await context.getAllAsync(TOKENS.storeFactory);
+    return openStore(storeUrl, { ...openOptions, factories, name: 'STORE_URL' });
+  });
+  bindFrom(TOKENS.petRepository, async (context) => (await context.getAsync(TOKENS.store)).pets);
+  bindFrom(TOKENS.petChanges, async (context) => {
+    const { experimental } = context.get(TOKENS.settings);
+    const { changes } = await context.getAsync(TOKENS.store);
     if (changes !== undefined || experimental.length === 0) return changes;
     const fault = 'EXPERIMENTAL must be empty: the store of STORE_URL cannot change animals';
     throw new SettingsError([fault]);
   });
-  bindFrom(
-    TOKENS.animalStore,
-    [TOKENS.petRepository, TOKENS.petChanges, TOKENS.clock],
-    (pets, changes, clock) => createAnimalStore({ pets, changes, clock, sha256 }),
+  bindFrom(TOKENS.animalStore, async (context) =>
+    createAnimalStore({
+      pets: await context.getAsync(TOKENS.petRepository),
+      changes: await context.getAsync(TOKENS.petChanges),
+      clock: await context.getAsync(TOKENS.clock),
+      sha256: (text) => hash('sha256', text),
+    }),
   );
 };
 
-function sha256(text: string): string {
-  return hash('sha256', text);
-}
-
 /** Static keys of the settings, managed keys of the store. */
 const apiKeyAuthentication: Adapter = ({ bindFrom }) => {
-  bindFrom(TOKENS.apiKeyRepository, [TOKENS.store], ({ apiKeys }) => apiKeys);
-  bindFrom(
-    TOKENS.managedApiKeys,
-    [TOKENS.settings, TOKENS.apiKeyRepository, TOKENS.clock],
-    (settings, apiKeys, clock) => {
-      const generate = apiKeyGenerator(settings.keyEnvironment);
-      return apiKeys && new ManagedApiKeys({ apiKeys, generate, clock });
-    },
-  );
-  bindFrom(
-    TOKENS.authenticator,
-    [TOKENS.settings, TOKENS.apiKeyRepository, TOKENS.clock],
-    (settings, apiKeys, clock) =>
-      new ApiKeyAuthenticator({ staticKeys: settings.staticKeys, apiKeys, clock }),
-  );
+  bindFrom(TOKENS.apiKeyRepository, async (context) => {
+    const { apiKeys } = await context.getAsync(TOKENS.store);
+    return apiKeys;
+  });
+  bindFrom(TOKENS.managedApiKeys, async (context) => {
+    const apiKeys = await context.getAsync(TOKENS.apiKeyRepository);
+    const clock = await context.getAsync(TOKENS.clock);
+    const generate = apiKeyGenerator(context.get(TOKENS.settings).keyEnvironment);
+    return apiKeys && new ManagedApiKeys({ apiKeys, generate, clock });
+  });
+  bindFrom(TOKENS.authenticator, async (context) => {
+    const { staticKeys } = context.get(TOKENS.settings);
+    const apiKeys = await context.getAsync(TOKENS.apiKeyRepository);
+    const clock = await context.getAsync(TOKENS.clock);
+    return new ApiKeyAuthenticator({ staticKeys, apiKeys, clock });
+  });
 };
 
 /** The HTTP interface, on Koa. Loaded when it is first needed: most commands do not need it. */
 const http: Adapter = ({ bindFrom }) => {
-  bindFrom(TOKENS.httpLog, [TOKENS.logger, TOKENS.clock], (logger, clock) => {
-    if (logger === undefined) return { responded() {} };
-    return httpLogTo(logger, clock);
+  bindFrom(TOKENS.httpLog, async (context) => {
+    const logger = await context.getAsync(TOKENS.logger);
+    const clock = await context.getAsync(TOKENS.clock);
+    return logger === undefined ? { responded() {} } : httpLogTo(logger, clock);
   });
-  bindFrom(
-    TOKENS.rateLimiter,
-    [TOKENS.settings],
-    ({ rateLimit }) => rateLimit && memoryRateLimiter(rateLimit),
-  );
-  bindFrom(TOKENS.readiness, [TOKENS.store], (store) => {
+  bindFrom(TOKENS.rateLimiter, (context) => {
+    const { rateLimit } = context.get(TOKENS.settings);
+    return rateLimit && memoryRateLimiter(rateLimit);
+  });
+  bindFrom(TOKENS.readiness, async (context) => {
+    const store = await context.getAsync(TOKENS.store);
     return new Readiness((call) => store.check(call));
   });
-  bindFrom(
-    TOKENS.admission,
-    [TOKENS.settings],
-    ({ maxInFlight }) => new AdmissionControl({ maxInFlight }),
-  );
-  bindFrom(TOKENS.docs, [], async () => {
+  bindFrom(TOKENS.admission, (context) => {
+    const { maxInFlight } = context.get(TOKENS.settings);
+    return new AdmissionControl({ maxInFlight });
+  });
+  bindFrom(TOKENS.docs, async () => {
     const { readDocsFiles } = await import('../../adapters/http/node/docs-files.js');
     return readDocsFiles();
   });
-  const parts = {
-    settings: TOKENS.settings,
-    animalStore: TOKENS.animalStore,
-    authenticator: TOKENS.authenticator,
-    readiness: TOKENS.readiness,
-    log: TOKENS.httpLog,
-    rateLimiter: TOKENS.rateLimiter,
-    admission: TOKENS.admission,
-    docs: TOKENS.docs,
-  };
-  bindFromNamed(bindFrom, TOKENS.httpInterface, parts, async (given) => {
+  bindFrom(TOKENS.httpInterface, async (context) => {
     const { HttpInterface } = await import('../../adapters/http/http-interface.js');
     const { clientAddressBehind } = await import('./client-address.js');
-    const { trustedProxies } = given.settings;
+    const settings = context.get(TOKENS.settings);
+    const { trustedProxies } = settings;
     const isBehindProxies = trustedProxies.length > 0;
-    const clientAddress = isBehindProxies ? clientAddressBehind(trustedProxies) : undefined;
-    return new HttpInterface({ ...given, clientAddress });
+    return new HttpInterface({
+      settings,
+      animalStore: await context.getAsync(TOKENS.animalStore),
+      authenticator: await context.getAsync(TOKENS.authenticator),
+      readiness: await context.getAsync(TOKENS.readiness),
+      log: await context.getAsync(TOKENS.httpLog),
+      rateLimiter: await context.getAsync(TOKENS.rateLimiter),
+      admission: await context.getAsync(TOKENS.admission),
+      docs: await context.getAsync(TOKENS.docs),
+      clientAddress: isBehindProxies ? clientAddressBehind(trustedProxies) : undefined,
+    });
   });
-  bindFrom(TOKENS.requestListener, [TOKENS.httpInterface], async (httpInterface) => {
+  bindFrom(TOKENS.requestListener, async (context) => {
     const { createKoaApp } = await import('../../adapters/http/koa/animal-store-router.js');
-    const handle = createKoaApp(httpInterface).callback();
+    const handle = createKoaApp(await context.getAsync(TOKENS.httpInterface)).callback();
     return (request, response) => void handle(request, response);
   });
 };
-
-/** Binds like `bindFrom`, but `make` takes its dependencies by name: for more of them than an order can tell apart. */
-function bindFromNamed<T, Parts extends object>(
-  bindFrom: BindFrom,
-  target: Token<T>,
-  dependencies: { readonly [Name in keyof Parts]: Dependency<Parts[Name]> },
-  make: (parts: Parts) => Promise<NoInfer<T>>,
-): void {
-  const names = Object.keys(dependencies);
-  bindFrom(target, Object.values<Dependency<unknown>>(dependencies), (...values) => {
-    const parts = names.map((name, index) => [name, values[index]]);
-    return make(Object.fromEntries(parts) as Parts);
-  });
-}
 
 /**
  * Wires the service, then loads the adapters given and those of `ADAPTERS`.

@@ -1,5 +1,4 @@
 import type {
-  BindToFluentSyntax,
   Container,
   ContainerModule,
   ContainerModuleLoadOptions,
@@ -15,35 +14,17 @@ import type * as core from '../../index.js';
 import type { Settings } from './settings.js';
 
 /*
- * Inversify checks neither the order nor the types of a factory's arguments. The functions here do: a swapped
- * dependency does not compile. They need no decorators; `reflect-metadata` is a dependency only because Inversify
- * requires it.
+ * No adapter needs decorators; `reflect-metadata` is a dependency only because Inversify requires it.
  */
 
-declare const provided: unique symbol;
+declare const bound: unique symbol;
 
-/** What a factory can be given. */
-export interface Dependency<T> {
-  readonly [provided]: T;
-}
-
-/** Names a dependency and carries its type. */
-export type Token<T> = ServiceIdentifier<T> & Dependency<T>;
-
-/** Everything that is bound to a token: a dependency of factories, which no container resolves by itself. */
-export interface AllOf<T> extends Dependency<readonly T[]> {
-  readonly serviceIdentifier: Token<T>;
-  readonly isMultiple: true;
-}
+/** Names what is bound and carries its type, so that something else in its place does not compile. */
+export type Token<T> = ServiceIdentifier<T> & { readonly [bound]: T };
 
 /** Makes a token. The same name gives the same token, even in two copies of this package. */
 export function token<T>(name: string): Token<T> {
   return Symbol.for(`animal-store.${name}`) as unknown as Token<T>;
-}
-
-/** As a dependency: everything that is bound to the token, in the order of binding. */
-export function allOf<T>(serviceIdentifier: Token<T>): AllOf<T> {
-  return { serviceIdentifier, isMultiple: true } as AllOf<T>;
 }
 
 /** Everything that is bound, and can be replaced or decorated. */
@@ -75,28 +56,27 @@ export const TOKENS = {
   requestListener: token<RequestListener>('RequestListener'),
 } as const;
 
-/** Binds a token to a value. */
-export type Bind = <T>(token: Token<T>, value: NoInfer<T>) => void;
+type BindValue = <T>(token: Token<T>, value: NoInfer<T>) => void;
 
-/** Binds a token to what `make` returns for the dependencies. It is called once, when the token is first needed. */
-export type BindFrom = <T, Dependencies extends unknown[]>(
+type BindFactory = <T>(
   token: Token<T>,
-  dependencies: { readonly [K in keyof Dependencies]: Dependency<Dependencies[K]> },
-  make: (...dependencies: Dependencies) => NoInfer<T> | Promise<NoInfer<T>>,
+  make: (context: ResolutionContext) => NoInfer<T> | Promise<NoInfer<T>>,
 ) => void;
 
 /** What adapters bind with. */
 export interface Wiring {
   readonly TOKENS: typeof TOKENS;
   /** Binds a token that is not bound yet, or of which there may be several, such as `TOKENS.storeFactory`. */
-  readonly bind: Bind;
-  readonly bindFrom: BindFrom;
+  readonly bind: BindValue;
+  /** Binds a token to what `make` returns. It is called once, when the token is first needed, and gets its parts from the context. */
+  readonly bindFrom: BindFactory;
   /** Binds a token in place of everything that is bound to it, decorators included. */
-  readonly replace: Bind;
-  readonly replaceFrom: BindFrom;
+  readonly replace: BindValue;
+  /** As `bindFrom`, in place of everything that is bound to the token. */
+  readonly replaceFrom: BindFactory;
   /**
-   * Wraps what is bound to a token: what `make` returns for it takes its place. `make` gets its own dependencies from
-   * the context. Decorators compose: each gets what the one before returned. Call it before the token is first needed.
+   * Wraps what is bound to a token: what `make` returns for it takes its place. Decorators compose: each gets what the
+   * one before returned. Call it before the token is first needed.
    */
   readonly decorate: <T>(
     token: Token<T>,
@@ -107,11 +87,6 @@ export interface Wiring {
 /** Changes what is plugged into what: a function, which needs no package, or a module of Inversify. */
 export type Adapter = ((wiring: Wiring) => void | Promise<void>) | ContainerModule;
 
-/** Inversify takes any function with any dependencies: `BindFrom` has checked them. */
-function bindTo(binding: BindToFluentSyntax<unknown>, dependencies: unknown, make: unknown): void {
-  binding.toResolvedValue(make as () => unknown, dependencies as never).inSingletonScope();
-}
-
 /** Binds in a container, or by the options that Inversify passes to a `ContainerModule`. */
 export function wiring(
   to: Container | Pick<ContainerModuleLoadOptions, 'bind' | 'rebind' | 'onActivation'>,
@@ -121,14 +96,14 @@ export function wiring(
     bind(target, value) {
       to.bind<unknown>(target).toConstantValue(value);
     },
-    bindFrom(target, dependencies, make) {
-      bindTo(to.bind(target), dependencies, make);
+    bindFrom(target, make) {
+      to.bind<unknown>(target).toDynamicValue(make).inSingletonScope();
     },
     replace(target, value) {
       to.rebind<unknown>(target).toConstantValue(value);
     },
-    replaceFrom(target, dependencies, make) {
-      bindTo(to.rebind(target), dependencies, make);
+    replaceFrom(target, make) {
+      to.rebind<unknown>(target).toDynamicValue(make).inSingletonScope();
     },
     decorate(target, make) {
       to.onActivation(target, (context, inner) => make(inner, context));

@@ -278,7 +278,7 @@ describe('serve', () => {
         {},
         new Shelf().module,
         ({ replaceFrom }) =>
-          replaceFrom(TOKENS.animalStore, [], () => {
+          replaceFrom(TOKENS.animalStore, () => {
             throw new TypeError('not a function');
           }),
       ],

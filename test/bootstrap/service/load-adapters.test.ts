@@ -60,8 +60,8 @@ describe('The modules of ADAPTERS', () => {
          await null;
          bind(t.clock, '/a');
          replace(t.clock, '/b');
-         bindFrom(t.store, [t.clock], (path) => 'http:' + path);
-         replaceFrom(t.store, [t.clock], (path) => 'https:' + path);
+         bindFrom(t.store, (context) => 'http:' + context.get(t.clock));
+         replaceFrom(t.store, (context) => 'https:' + context.get(t.clock));
          decorate(t.store, (url) => url + '/v1');
        };`,
     );

@@ -96,8 +96,8 @@ describe('The service', () => {
     });
     const environment = { PORT: '0', STORE_URL: 'memory:', LOG_FORMAT: 'json' };
     const container = await createContainer(readSettings(environment), [saying]);
-    wiring(container).replaceFrom(TOKENS.logger, [TOKENS.settings], (read) =>
-      createLogger(read, io.io.stderr),
+    wiring(container).replaceFrom(TOKENS.logger, (context) =>
+      createLogger(context.get(TOKENS.settings), io.io.stderr),
     );
     const service = await startService(container);
     services.push(service);

@@ -1,25 +1,15 @@
 import { expect } from 'chai';
 import { Container } from 'inversify';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
-import type { AnimalStore } from '../../../src/application/animal-store.js';
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
-import { systemClock, type Clock } from '../../../src/application/ports/clock.js';
+import { systemClock } from '../../../src/application/ports/clock.js';
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
 import { createContainer } from '../../../src/bootstrap/service/container.js';
 import { readSettings } from '../../../src/bootstrap/service/settings.js';
-import {
-  TOKENS,
-  allOf,
-  token,
-  wiring,
-  type Wiring,
-} from '../../../src/bootstrap/service/wiring.js';
+import { TOKENS, token, wiring, type Wiring } from '../../../src/bootstrap/service/wiring.js';
 
 const one = token<string>('test.one');
 const two = token<string>('test.two');
-const both = token<string>('test.both');
-const animalStore = (pets: PetRepository, clock: Clock): AnimalStore =>
-  createAnimalStore({ pets, clock });
 
 describe('The wiring', () => {
   let container: Container;
@@ -30,17 +20,9 @@ describe('The wiring', () => {
   });
 
   describe('bind and bindFrom', () => {
-    it('pass the dependencies in the order in which they are named', () => {
-      to.bind(one, '1');
-      to.bindFrom(two, [], () => '2');
-      to.bindFrom(both, [two, one], (second, first) => second + first);
-
-      expect(container.get(both)).to.equal('21');
-    });
-
     it('make one value, when it is first needed; bind a function as it is', () => {
       let times = 0;
-      to.bindFrom(one, [], () => {
+      to.bindFrom(one, () => {
         times += 1;
         return `made ${times}`;
       });
@@ -54,10 +36,11 @@ describe('The wiring', () => {
       expect(container.get(call)()).to.equal('called');
     });
 
-    it('bind beside what is bound: allOf passes all values in the order of binding', () => {
+    it('bind beside what is bound: the context has all values in the order of binding', () => {
       for (const value of ['a', 'b', 'c']) to.bind(one, value);
-      to.bindFrom(both, [allOf(one), allOf(two)], (values, none) => values.join('') + none.length);
-      expect(container.get(both)).to.equal('abc0');
+      to.bindFrom(two, (context) => context.getAll(one).join(''));
+
+      expect(container.get(two)).to.equal('abc');
     });
   });
 
@@ -65,7 +48,7 @@ describe('The wiring', () => {
     for (const value of ['a', 'b']) to.bind(one, value);
     to.replace(one, 'c');
     to.bind(two, 'd');
-    to.replaceFrom(two, [one], (value) => `${value}!`);
+    to.replaceFrom(two, (context) => `${context.get(one)}!`);
 
     expect([container.getAll(one), container.get(two)]).to.deep.equal([['c'], 'c!']);
   });
@@ -84,35 +67,18 @@ describe('The wiring', () => {
     });
 
     it('passes the context, for dependencies, those in the making too', async () => {
-      to.bindFrom(one, [], async () => 'x');
-      to.bindFrom(two, [], async () => 'a');
+      to.bindFrom(one, async () => 'x');
+      to.bindFrom(two, async () => 'a');
       to.decorate(one, async (inner, context) => inner + (await context.getAsync(two)));
 
       expect(await container.getAsync(one)).to.equal('xa');
     });
   });
 
-  it('does not compile with a dependency that is swapped, missing or of another type', () => {
+  it('does not compile with something else in the place of what a token names', () => {
     // Inversify accepts all of these: only the compiler refuses them.
-    // @ts-expect-error the two are swapped
-    to.bindFrom(TOKENS.animalStore, [TOKENS.clock, TOKENS.petRepository], animalStore);
-    // @ts-expect-error the clock is missing
-    to.bindFrom(TOKENS.animalStore, [TOKENS.petRepository], animalStore);
-    const noClock = [TOKENS.petRepository, TOKENS.authenticator] as const;
-    // @ts-expect-error an authenticator is not a clock
-    to.replaceFrom(TOKENS.animalStore, noClock, animalStore);
-    // @ts-expect-error an animal store is not a clock
-    to.bindFrom(TOKENS.clock, [TOKENS.petRepository, TOKENS.clock], animalStore);
-    to.bindFrom(
-      TOKENS.store,
-      [allOf(TOKENS.storeFactory)],
-      // @ts-expect-error several factories are not one
-      (factory) => factory.open('memory:'),
-    );
-
-    // @ts-expect-error all factories are a dependency, and nothing that a container resolves
-    expect(() => container.get(allOf(TOKENS.storeFactory))).to.throw();
-
+    // @ts-expect-error a clock is not an animal store
+    to.bindFrom(TOKENS.animalStore, (context) => context.get(TOKENS.clock));
     // @ts-expect-error a repository is not a clock
     to.bind(TOKENS.clock, openMemoryStore().pets);
     // @ts-expect-error a symbol names nothing
