@@ -1,13 +1,9 @@
 import type { CallOptions } from '../../../application/animal-store.js';
-import {
-  IdempotencyConflictError,
-  UnavailableError,
-  isAnimalStoreError,
-} from '../../../domain/errors.js';
+import { UnavailableError } from '../../../domain/errors.js';
 import type { Operation } from '../operations.js';
 import { RequestTimer } from '../request-timer.js';
 import type { ClientSettings } from './client-options.js';
-import { ServiceError, readBody } from './service-error.js';
+import { ServiceError, portErrorOf, readBody } from './service-error.js';
 
 /** A request of one operation. */
 export interface ClientRequest<T> {
@@ -59,10 +55,11 @@ async function attempts<T>(
       return await attempt(settings, request, apiKey, signal);
     } catch (cause) {
       signal.throwIfAborted();
-      const error = attemptError(settings, cause);
-      if (retry > settings.retries || !isRetryable(error, request.idempotent)) throw error;
-      const pause = pauseBefore(retry, error);
-      if (performance.now() + pause >= latest) throw error;
+      const refusal = cause instanceof ServiceError ? cause : undefined;
+      const pause = pauseBefore(retry, refusal);
+      const isInTime = retry <= settings.retries && performance.now() + pause < latest;
+      if (!isInTime || !isRetryable(refusal, request.idempotent))
+        throw callError(cause, settings, request.path);
       await delay(pause, signal);
     }
   }
@@ -90,33 +87,29 @@ async function attempt<T>(
     redirect: 'manual',
     credentials: 'omit',
   });
-  const text = await response.text();
-  const petId = path.slice('/pets/'.length);
-  return readBody(response, text, read, petId);
+  return readBody(response, await response.text(), read);
 }
 
-/** The error that came with a response: one of the domain, or a `ServiceError`. Else the service was not reached. */
-function attemptError({ baseUrl }: ClientSettings, cause: unknown): Error {
-  if (isAnimalStoreError(cause) || cause instanceof ServiceError) return cause;
+/** What a call rejects with, by what its last attempt rejected with. */
+function callError(cause: unknown, { baseUrl }: ClientSettings, path: string): Error {
+  if (cause instanceof ServiceError) return portErrorOf(cause, path.slice('/pets/'.length));
   return new UnavailableError(`reaching ${new URL(baseUrl).origin}`, { cause });
 }
 
-const serviceErrorOf = (error: Error): ServiceError | undefined =>
-  [error, error.cause].find((one) => one instanceof ServiceError);
-
-/** Whether a retry is safe and can help. */
-function isRetryable(error: Error, idempotent = true): boolean {
+/**
+ * Whether a retry is safe and can help.
+ * @param refusal what the service responded; `undefined` if its response did not arrive
+ */
+function isRetryable(refusal: ServiceError | undefined, idempotent = true): boolean {
+  if (refusal === undefined) return idempotent;
   // The earlier request with the same key is soon done.
-  if (error instanceof IdempotencyConflictError) return true;
-  const response = serviceErrorOf(error);
-  if (response === undefined) return idempotent;
+  if (refusal.code === 'idempotency_conflict') return true;
   const statuses = idempotent ? [408, 429, 502, 503, 504] : [408, 429];
-  return statuses.includes(response.status);
+  return statuses.includes(refusal.status);
 }
 
 /** The milliseconds before this retry. */
-function pauseBefore(retry: number, error: Error): number {
-  const { retryAfter = 0 } = serviceErrorOf(error) ?? {};
+function pauseBefore(retry: number, { retryAfter = 0 }: Partial<ServiceError> = {}): number {
   const longest = Math.min(5000, 200 * 2 ** (retry - 1));
   return retryAfter * 1000 + Math.random() * longest;
 }

@@ -60,41 +60,28 @@ function retryAfterOf(headers: Headers): number | undefined {
 
 /**
  * Reads the body of a successful response.
- * @throws for any other response the domain's own error, with a `ServiceError` as its cause, or that `ServiceError`
+ * @throws {ServiceError} for any other response, and for a body that `read` refuses
  */
 export function readBody<T>(
   response: Response,
   text: string,
   read: (body: unknown, headers: Headers) => T,
-  petId: string,
 ): T {
-  if (!response.ok) throw errorIn(response, text, petId);
+  let body: unknown;
   try {
-    return read(text === '' ? undefined : parseJson(text), response.headers);
+    body = text === '' ? undefined : parseJson(text);
+    if (response.ok) return read(body, response.headers);
   } catch (cause) {
     throw unexpectedResponse(response, cause);
   }
-}
-
-/** The error that the body of a response describes. */
-function errorIn(response: Response, text: string, petId: string): Error {
-  let body: unknown;
-  try {
-    body = parseJson(text);
-  } catch (cause) {
-    return unexpectedResponse(response, cause);
-  }
   const { code, message } = Object(body);
-  if (typeof code !== 'string' || typeof message !== 'string')
-    return unexpectedResponse(response, new TypeError('not an Error body'));
-
-  const error = new ServiceError(code, message, response);
-  if (!Object.hasOwn(DOMAIN_ERRORS, code)) return error;
-  return DOMAIN_ERRORS[code as AnimalStoreErrorCode](error, petId);
+  if (typeof code === 'string' && typeof message === 'string')
+    throw new ServiceError(code, message, response);
+  throw unexpectedResponse(response);
 }
 
 /** The error for a response that no animal store sends: a redirect, a proxy's page, or a body of another service. */
-function unexpectedResponse(response: Response, cause: unknown): Error {
+function unexpectedResponse(response: Response, cause?: unknown): ServiceError {
   const { status } = response;
   // Browsers hide the status of a redirect: they report 0.
   const isRedirect = [0, 301, 302, 303, 307, 308].includes(status);
@@ -102,24 +89,35 @@ function unexpectedResponse(response: Response, cause: unknown): Error {
     ? 'a redirect: set baseUrl to the final address'
     : 'its body is not valid';
   const message = `The response (status ${status}) is not one of an animal store: ${fault}.`;
-  const error = new ServiceError('unexpected_response', message, response, { cause });
-  if (![502, 503, 504].includes(status)) return error;
-  const doing = `reaching the service: status ${status} without its Error body, as proxies send`;
-  return new UnavailableError(doing, { cause: error, retryAfter: error.retryAfter });
+  return new ServiceError('unexpected_response', message, response, { cause });
 }
 
-/** The domain's error for each of its codes. Does not compile while one is missing. */
-const DOMAIN_ERRORS: Readonly<
-  Record<AnimalStoreErrorCode, (cause: ServiceError, petId: string) => Error>
+/** The error of the port that says the same as a `ServiceError`, if there is one; else the `ServiceError`. */
+export function portErrorOf(cause: ServiceError, petId: string): Error {
+  const { code, message, status, retryAfter } = cause;
+  if (Object.hasOwn(PORT_ERRORS, code))
+    return PORT_ERRORS[code as AnimalStoreErrorCode]({ cause, message, retryAfter }, petId);
+  if (code !== 'unexpected_response' || ![502, 503, 504].includes(status)) return cause;
+  const doing = `reaching the service: status ${status} without its Error body, as proxies send`;
+  return new UnavailableError(doing, { cause, retryAfter });
+}
+
+interface ErrorDetails {
+  readonly cause: ServiceError;
+  readonly message: string;
+  readonly retryAfter: number | undefined;
+}
+
+/** The error of each code. Does not compile while one is missing. */
+const PORT_ERRORS: Readonly<
+  Record<AnimalStoreErrorCode, (details: ErrorDetails, petId: string) => Error>
 > = {
-  invalid_pet: (cause) => new InvalidPetError([], { cause, message: cause.message }),
-  invalid_parameter: (cause) => new InvalidParameterError([], { cause, message: cause.message }),
-  pet_not_found: (cause, petId) => new PetNotFoundError(petId, { cause }),
-  idempotency_conflict: (cause) =>
-    new IdempotencyConflictError({ cause, retryAfter: cause.retryAfter }),
-  idempotency_key_reused: (cause) => new IdempotencyKeyReusedError({ cause }),
-  status_conflict: (cause) => new StatusConflictError(undefined, { cause }),
-  precondition_failed: (cause) => new PreconditionFailedError({ cause }),
-  service_unavailable: (cause) =>
-    new UnavailableError('it says so', { cause, retryAfter: cause.retryAfter }),
+  invalid_pet: (details) => new InvalidPetError([], details),
+  invalid_parameter: (details) => new InvalidParameterError([], details),
+  pet_not_found: (details, petId) => new PetNotFoundError(petId, details),
+  idempotency_conflict: (details) => new IdempotencyConflictError(details),
+  idempotency_key_reused: (details) => new IdempotencyKeyReusedError(details),
+  status_conflict: (details) => new StatusConflictError(undefined, details),
+  precondition_failed: (details) => new PreconditionFailedError(details),
+  service_unavailable: (details) => new UnavailableError('', details),
 };
