@@ -79,13 +79,15 @@ const handlersOf = (
    * Reads the text of the body. The client has a time of its own to send it, and occupies no place meanwhile. Then the
    * time of the request starts anew.
    */
-  const readBody = ({ request, timer, permit }: RequestContext): Promise<string> =>
-    permit.whileClient(async () => {
+  const readBody = (context: RequestContext, types: readonly string[]): Promise<string> => {
+    const { request, timer, permit } = context;
+    return permit.whileClient(async () => {
       timer.restart(bodyDeadline, lateBody);
-      const text = await readJsonText(request, bodyLimit);
+      const text = await readJsonText(request, types, bodyLimit);
       timer.restart(requestDeadline);
       return text;
     });
+  };
 
   return {
     async listPets({ request, signal, linkBase }) {
@@ -98,7 +100,7 @@ const handlersOf = (
     async createPet(context) {
       const { request, signal, principal, linkBase } = context;
       const idempotencyKey = readIdempotencyKey(request, principal?.keyId ?? '');
-      const newPet = readNewPet(await readBody(context));
+      const newPet = readNewPet(await readBody(context, OPERATIONS.createPet.body.types));
       const { pet, replayed } = await animalStore.createPet(newPet, { idempotencyKey, signal });
       const Location = `${linkBase()}${OPERATIONS.createPet.path}/${pet.id}`;
       const headers = { Location, ...(replayed && { 'Idempotency-Replayed': 'true' }) };
@@ -113,7 +115,7 @@ const handlersOf = (
     async changePet(context) {
       const { request, parameters, signal } = context;
       const required = readFrom(request.query);
-      const change = readPetChange(await readBody(context));
+      const change = readPetChange(await readBody(context, OPERATIONS.changePet.body.types));
       const id = readPetId(parameters);
       const from = await startOfChange(context, animalStore, id, required);
       const pet = await animalStore.changePet(id, change, { from, signal });

@@ -17,46 +17,50 @@ export const ACCEPT_PATCH = { 'Accept-Patch': OPERATIONS.changePet.body.types.jo
 
 /**
  * Reads the text of a JSON body. Checks in this order: presence, media type, size, charset.
+ * @param types the media types that the body may have
  * @throws {HttpError} `missing_body`, `unsupported_media_type`, `payload_too_large` or `malformed_json`
  */
-export async function readJsonText(request: HttpRequest, bodyLimit: number): Promise<string> {
-  const unsupported = mediaTypeError(request);
-  if (unsupported) throw (await hasBody(request)) ? unsupported : new HttpError('missing_body');
-  const bytes = await request.readBody(bodyLimit);
+export async function readJsonText(
+  request: HttpRequest,
+  types: readonly string[],
+  bodyLimit: number,
+): Promise<string> {
+  const unsupported = mediaTypeError(request, types);
+  // A chunked body announces no length, but Expect announces a body (RFC 9110, 10.1.1): refused before it is sent.
+  if (unsupported && request.header('expect') && request.header('transfer-encoding'))
+    throw unsupported;
+  let bytes: Uint8Array;
+  try {
+    bytes = await request.readBody(unsupported ? 0 : bodyLimit);
+  } catch (error) {
+    throw unsupported ?? error; // it has a first byte
+  }
   if (bytes.length === 0) throw new HttpError('missing_body');
   return decodeUtf8(bytes, request.header('content-type'));
 }
 
-/** Whether the request has a body. Reads nothing of it but the first bytes of a chunked one. */
-async function hasBody(request: HttpRequest): Promise<boolean> {
-  // A chunked body announces no length, but Expect announces a body (RFC 9110, 10.1.1): refused before it is sent.
-  if (request.header('expect') && request.header('transfer-encoding')) return true;
-  try {
-    const bytes = await request.readBody(0);
-    return bytes.length > 0;
-  } catch (error) {
-    if (error instanceof HttpError && error.code === 'payload_too_large') return true;
-    throw error;
-  }
-}
-
-function mediaTypeError(request: HttpRequest): HttpError | undefined {
-  const isPatch = request.method === 'PATCH';
-  const { body } = isPatch ? OPERATIONS.changePet : OPERATIONS.createPet;
-  const types: readonly string[] = body.types;
-  const unsupported = (headers: HttpError['headers'], message?: string): HttpError =>
-    new HttpError('unsupported_media_type', message, { ...(isPatch && ACCEPT_PATCH), ...headers });
-
+function mediaTypeError(request: HttpRequest, types: readonly string[]): HttpError | undefined {
   const [type] = request.header('content-type')?.split(';', 1) ?? [];
   if (type !== undefined && !types.includes(type.trim().toLowerCase()))
-    return unsupported({ Accept: 'application/json' });
+    return unsupportedBody(request, { Accept: 'application/json' });
   // Empty members of a list are ignored (RFC 9110, 5.6.1.2).
   if (/^(?:identity|[\s,])*$/i.test(request.header('content-encoding') ?? '')) return undefined;
-  return unsupported(
+  return unsupportedBody(
+    request,
     { 'Accept-Encoding': 'identity' },
     'The body must not be compressed: omit the header Content-Encoding.',
   );
 }
+
+const unsupportedBody = (
+  { method }: HttpRequest,
+  headers: HttpError['headers'],
+  message?: string,
+): HttpError =>
+  new HttpError('unsupported_media_type', message, {
+    ...(method === 'PATCH' && ACCEPT_PATCH),
+    ...headers,
+  });
 
 const malformedJson = (message: string): HttpError => new HttpError('malformed_json', message);
 
@@ -64,22 +68,16 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Strictly UTF-8. A byte order mark stays, for the parser to refuse (RFC 8259, 8.1). */
 function decodeUtf8(bytes: Uint8Array, contentType = ''): string {
-  if (!/^"?utf-?8"?$/i.test(charsetOf(contentType)))
+  // Quoted values may hold what looks like another parameter (RFC 9110, 5.6.6).
+  const parameters = contentType.replaceAll(/"(?:[^"\\]|\\.)*;(?:[^"\\]|\\.)*"/g, '');
+  const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(parameters) ?? [];
+  if (!/^utf-?8$/i.test(charset))
     throw malformedJson('The body must be JSON in UTF-8; its Content-Type says another charset.');
   try {
     return utf8.decode(bytes);
   } catch {
     throw malformedJson('The body must be JSON in UTF-8; it holds bytes that are not UTF-8.');
   }
-}
-
-/** The first charset that the media type names, as sent. Default: UTF-8. */
-function charsetOf(contentType: string): string {
-  // Quoted values may hold what looks like another parameter (RFC 9110, 5.6.6).
-  const parameters = contentType.matchAll(/;\s*([^\s=;]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^;]*)/g);
-  for (const [, name = '', value = ''] of parameters)
-    if (name.toLowerCase() === 'charset') return value.trim();
-  return 'utf-8';
 }
 
 /** How deep a body may be nested. A NewPet needs 1. */
