@@ -5,7 +5,6 @@ import { UnavailableError } from '../../src/domain/errors.js';
 import { authenticatorSubject } from '../adapters/api-keys/fixtures.js';
 import {
   authenticatorContract,
-  type AuthenticatorCase,
   type AuthenticatorSubject,
 } from '../contract/authenticator-contract.js';
 import {
@@ -24,7 +23,7 @@ let accepted: AuthenticatorSubject['accepted'] = [];
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 const judgesOther = (change: (credential: string) => string): Fault<Authenticator> =>
-  asks({ authenticate: (credential, call) => [change(credential), call] });
+  asks({ authenticate: (credential) => [change(credential)] });
 
 /** Accepts a text that belongs to a valid credential by this rule. */
 const accepts = (rule: (valid: string, sent: string) => boolean): Fault<Authenticator> =>
@@ -46,7 +45,7 @@ const NOBODY: Principal = { keyId: 'nobody', scopes: new Set() };
 const sum = (text: string): number =>
   Array.from(text).reduce((total, character) => total + (character.codePointAt(0) ?? 0), 0) % 64;
 
-const broken: BrokenAdapters<AuthenticatorCase, Fault<Authenticator>> = {
+const broken: BrokenAdapters<Fault<Authenticator>> = {
   'accepts a valid credential with its key id and scopes, every time': returnsOther(
     (principal) => ({
       ...principal,

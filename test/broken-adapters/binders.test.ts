@@ -136,10 +136,13 @@ describe('bindContract', () => {
 
   it('disposes of shared subjects after all tests, and needs `after` for it', async () => {
     const events: string[] = [];
-    const sharing: Contract<Subject> = {
+    const sharing: Contract<Subject, 'full'> = {
       port: 'Box',
-      sharesSubjects: true,
-      cases: ['one', 'two'].map((name) => ({ name, run: async () => void events.push(name) })),
+      cases: ['one', 'two'].map((name) => ({
+        name,
+        given: 'full',
+        run: async () => void events.push(name),
+      })),
     };
     const opening = async (): Promise<Subject> => ({
       dispose: async () => void events.push('dispose'),

@@ -7,24 +7,31 @@ import { each, type Contract, type Open, type Subject } from '../contract/contra
 import { runContract } from '../contract/run-contract.js';
 import type { StoreSubject } from '../contract/store-subject.js';
 
-/** Broken adapters, by the one case that each must fail. The compiler asks for one for each case with a fixed name. */
-export type BrokenAdapters<Name extends string, Broken> = Readonly<
-  Record<Name, Broken | readonly [Broken, ...Broken[]]>
->;
+/** Broken adapters, by the one case that each must fail. */
+export type BrokenAdapters<Broken> = Readonly<Record<string, Broken | readonly Broken[]>>;
 
 /** Enough to show what goes wrong with thousands of animals. */
 const ANIMALS = 1500;
 
+/** Cases that differ in a value only. A few of them have a broken adapter. */
+const ALIKE = /^(?:stores .* exactly: |creates an animal )/;
+
+interface Options<Broken> {
+  /** Adapters with an operation that does nothing, by its name: any case may fail them. */
+  readonly idle?: BrokenAdapters<Broken>;
+  /** The names of cases that need no broken adapter. Default: those of cases that differ in a value only. */
+  readonly alike?: RegExp;
+}
+
 /**
  * Shows that a contract passes an adapter that keeps it, and fails each broken one.
  * @param open opens the adapter that keeps it, or a broken one
- * @param idle adapters with an operation that does nothing, by its name: any case may fail them
  */
 export function failsBroken<Tested extends Subject, Broken, Given extends string = never>(
   contract: Contract<Tested, Given>,
   open: (broken?: Broken) => Open<Tested, Given>,
-  broken: BrokenAdapters<string, Broken>,
-  idle: BrokenAdapters<string, Broken> = {},
+  broken: BrokenAdapters<Broken>,
+  { idle = {}, alike = ALIKE }: Options<Broken> = {},
 ): void {
   const names = contract.cases.map(({ name }) => name);
   const run = async (adapter: Broken | undefined, only: (name: string) => boolean) => {
@@ -43,9 +50,11 @@ export function failsBroken<Tested extends Subject, Broken, Given extends string
   describe(`the contract of ${contract.port}`, function () {
     this.timeout(60_000);
 
-    it('names each case differently', () => {
+    it('names each case differently, and has a broken adapter for each', () => {
       const repeated = names.filter((name, index) => names.indexOf(name) !== index);
-      expect(repeated).to.deep.equal([]);
+      expect(repeated, 'names of several cases').to.deep.equal([]);
+      const unbroken = names.filter((name) => !Object.hasOwn(broken, name) && !alike.test(name));
+      expect(unbroken, 'cases without a broken adapter').to.deep.equal([]);
     });
 
     it('passes an adapter that keeps it, in each case that catches another', async () => {
@@ -72,7 +81,7 @@ export function failsBroken<Tested extends Subject, Broken, Given extends string
 }
 
 /** Each broken adapter with the name of its case, and its number if it is not the first of the case. */
-const numbered = <Broken>(adapters: BrokenAdapters<string, Broken>) =>
+const numbered = <Broken>(adapters: BrokenAdapters<Broken>) =>
   Object.entries(adapters).flatMap(([name, ofCase]) =>
     [ofCase].flat().map((adapter, index) => ({
       name,
@@ -132,11 +141,14 @@ export function faultsOf<Port extends object>() {
     replaced([name], (operation, args) => operation(...args.map(withoutSignal)));
 
   return {
-    /** Changes the arguments of operations. */
+    /** Changes the first arguments of operations, as many as the change returns. */
     asks: (changes: {
-      readonly [Call in keyof Port]?: (...args: Args<Port, Call>) => Args<Port, Call>;
+      readonly [Call in keyof Port]?: (...args: Args<Port, Call>) => Partial<Args<Port, Call>>;
     }) =>
-      changed(changes, (operation, args, change) => operation(...(change(...args) as unknown[]))),
+      changed(changes, (operation, args, change) => {
+        const first = change(...args) as unknown[];
+        return operation(...first, ...args.slice(first.length));
+      }),
 
     /** Changes the results of operations. */
     returns: (changes: {
@@ -157,10 +169,6 @@ export function faultsOf<Port extends object>() {
         operation(...args).catch((error: unknown) => change(error, ...args)),
       ),
 
-    /** Reads its arguments late. */
-    late: (name: Name) =>
-      replaced([name], (operation, args) => Promise.resolve().then(() => operation(...args))),
-
     /** Ignores signals. */
     deaf,
 
@@ -177,13 +185,9 @@ export function faultsOf<Port extends object>() {
     alien,
 
     /** For each call of a store: it ignores its signal, unless `others` has another fault for that. */
-    endings: <Call extends Name, Other extends string = never>(
-      calls: readonly Call[],
-      others?: Readonly<Record<Other, Fault<Port>>>,
-    ) => {
-      const deafOnes = Object.fromEntries(calls.map((call) => [call, deaf(call)]));
-      const all = { ...deafOnes, ...others } as Readonly<Record<Call | Other, Fault<Port>>>;
-      return each(all, (call, fault) => [
+    endings: (calls: readonly string[], others: BrokenAdapters<Fault<Port>> = {}) => {
+      const deafOnes = Object.fromEntries(calls.map((call) => [call, deaf(call as Name)]));
+      return each({ ...deafOnes, ...others }, (call, fault) => [
         `rejects with the reason of an aborted signal, known result or not, and changes nothing: ${call}`,
         fault,
       ]);
@@ -280,7 +284,7 @@ export const keepsSnapshot =
   };
 
 /** For each operation of a port: a fault by which it does nothing. */
-export const idleFaults = <Port extends object>(port: Port): BrokenAdapters<string, Fault<Port>> =>
+export const idleFaults = <Port extends object>(port: Port): BrokenAdapters<Fault<Port>> =>
   Object.fromEntries(
     Object.keys(port)
       .filter((name) => typeof Reflect.get(port, name) === 'function')
@@ -292,79 +296,74 @@ export const withFault = <Port extends object>(port: Port, fault: Fault<Port> | 
   fault ? (Object.create(port, Object.getOwnPropertyDescriptors(fault(port))) as Port) : port;
 
 export type PortName = 'pets' | 'apiKeys' | 'transfer' | 'changes';
-/** A part of a store whose operations can be replaced. */
-export type PartName = PortName | 'lifecycle';
-type Part<Name extends PartName> = Name extends PortName
-  ? CompleteStore[Name]
-  : Pick<CompleteStore, 'check' | 'close'>;
 
-const partOf = <Name extends PartName>(store: CompleteStore, name: Name): Part<Name> =>
-  (name === 'lifecycle' ? lifecycleOf(store) : Reflect.get(store, name)) as Part<Name>;
-
-const lifecycleOf = ({ check, close }: CompleteStore): Part<'lifecycle'> => ({ check, close });
-
-type Handle = 'first' | 'reopened' | 'another';
-
-/** What replaces operations of a part of a store; it also sees the others. */
-export type PortFault<Name extends PartName> = (
-  part: Part<Name>,
+/** What replaces operations of a port of a store; it also sees the others. */
+export type PortFault<Name extends PortName> = (
+  port: CompleteStore[Name],
   store: CompleteStore,
-) => Partial<Part<Name>>;
+) => Partial<CompleteStore[Name]>;
 
-type StoreFaults = { readonly [Name in PartName]?: PortFault<Name> };
+/** The store with a fault in one port. */
+export const inPort =
+  <Name extends PortName>(name: Name, fault: PortFault<Name>): Fault<CompleteStore> =>
+  (store) => ({
+    [name]: withFault<CompleteStore[Name]>(store[name], (port) => fault(port, store)),
+  });
+
+/** Several faults of one store. */
+export const together =
+  (...faults: readonly Fault<CompleteStore>[]): Fault<CompleteStore> =>
+  (store) =>
+    Object.assign({}, ...faults.map((fault) => fault(store))) as Partial<CompleteStore>;
 
 /** Faults by the handle that has them: the subject's own, that after opening again, or another one. */
-export type HandleFaults = { readonly [On in Handle]?: StoreFaults };
+export interface HandleFaults {
+  readonly first?: Fault<CompleteStore>;
+  readonly reopened?: Fault<CompleteStore>;
+  readonly another?: Fault<CompleteStore>;
+}
 
-/** The faults of one part of the first handle. */
-export const inPort = <Name extends PartName, Id extends string>(
+/** Faults of one port of the first handle. */
+export const inFirst = <Name extends PortName>(
   name: Name,
-  faults: BrokenAdapters<Id, PortFault<Name>>,
-): BrokenAdapters<Id, HandleFaults> =>
+  faults: BrokenAdapters<PortFault<Name>>,
+): BrokenAdapters<HandleFaults> =>
   each(faults, (clause, ofCase) => [
     clause,
-    [ofCase].flat().map((fault): object => ({ first: { [name]: fault } })) as [HandleFaults],
+    [ofCase].flat().map((fault) => ({ first: inPort(name, fault) })),
   ]);
 
-/** `failsBroken` for one part of a store that is durable, shared and ordered. */
-export function failsBrokenStores<Id extends string>(
+/** For each operation of a port of the first handle: a fault by which it does nothing. */
+export const idleIn = (name: PortName): BrokenAdapters<HandleFaults> =>
+  inFirst(name, idleFaults(openMemoryStore()[name]));
+
+/** `failsBroken` for a store that is durable, shared and ordered. */
+export const failsBrokenStores = (
   contract: Contract<StoreSubject>,
-  name: PartName,
-  broken: BrokenAdapters<Id, HandleFaults>,
-): void {
-  const subject =
-    (faults: HandleFaults = {}) =>
-    async (): Promise<StoreSubject> => {
-      const memory = openMemoryStore();
-      const open = (handle: Handle): CompleteStore => {
-        const store = handleOn(memory);
-        const parts = Object.entries(faults[handle] ?? {}).map(([part, fault]) => {
-          const replaced = (whole: object) =>
-            (fault as (part: object, store: CompleteStore) => object)(whole, store);
-          const faulty = withFault<object>(partOf(store, part as PartName), replaced);
-          return part === 'lifecycle' ? lifecycleOf(faulty as CompleteStore) : { [part]: faulty };
-        });
-        return Object.assign(store, ...parts) as CompleteStore;
-      };
-      const first = open('first');
-      return {
-        ...first,
-        async reopen() {
-          await first.close();
-          return open('reopened');
-        },
-        another: async () => open('another'),
-        ordered: true,
-        dispose: () => memory.close(),
-      };
+  broken: BrokenAdapters<HandleFaults>,
+  idle: BrokenAdapters<HandleFaults>,
+): void => failsBroken(contract, brokenSubject, broken, { idle });
+
+const brokenSubject =
+  (faults: HandleFaults = {}) =>
+  async (): Promise<StoreSubject> => {
+    const memory = openMemoryStore();
+    const open = (fault?: Fault<CompleteStore>): CompleteStore => {
+      const store = handleOn(memory);
+      return { ...store, ...fault?.(store) };
     };
-  failsBroken(
-    contract,
-    subject,
-    broken,
-    inPort(name, idleFaults<object>(partOf(openMemoryStore(), name)) as object),
-  );
-}
+    const first = open(faults.first);
+    return {
+      ...first,
+      async reopen() {
+        await first.close();
+        return open(faults.reopened);
+      },
+      another: async () => open(faults.another),
+      ordered: true,
+      dispose: () => memory.close(),
+    };
+  };
 
 /** A handle on a store in memory, which outlives it: it stands for a store that is durable and shared. */
 function handleOn(memory: CompleteStore): CompleteStore {

@@ -155,7 +155,6 @@ describe('A run of a contract ends, because nothing is left open, where', functi
     const disposed: string[] = [];
     const contract: Contract<Subject, 'bad' | 'good'> = {
       port: 'Anything',
-      sharesSubjects: true,
       cases: (['bad', 'good'] as const).map((given) => ({
         name: given,
         given,

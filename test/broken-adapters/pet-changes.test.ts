@@ -7,12 +7,15 @@ import {
 import type { CompleteStore } from '../../src/application/ports/store.js';
 import { petWithId, type Pet } from '../../src/domain/pet.js';
 import { PET_STATUSES } from '../../src/domain/pet-status.js';
-import { petChangesContract, type PetChangesCase } from '../contract/pet-changes-contract.js';
+import { petChangesContract } from '../contract/pet-changes-contract.js';
 import {
   faultsOf,
+  idleIn,
+  inFirst,
   inPort,
   keepsSnapshot,
   failsBrokenStores,
+  together,
   type BrokenAdapters,
   type HandleFaults,
   type PortFault,
@@ -81,14 +84,14 @@ const forgetsChanges = inPets.returns({
 const everything = (pets: CompleteStore['pets']): Promise<readonly Pet[]> =>
   pets.list({ limit: 100 });
 
-const changing = {
+const changing: BrokenAdapters<ChangesFault> = {
   'changes the given fields of one animal, and nothing else': [
     returns({ change: (pet) => pet && petWithId(pet.id, { ...pet, name: pet.name.trim() }) }),
-    asks({ change: (id, { name: _name, ...others }, ...rest) => [id, others, ...rest] }),
+    asks({ change: (id, { name: _name, ...others }) => [id, others] }),
   ],
   'changes and removes an animal only while every field is as it was read': [
-    asks({ change: (id, change, condition, call) => [id, change, statusOf(condition), call] }),
-    asks({ remove: (id, condition, call) => [id, statusOf(condition), call] }),
+    asks({ change: (id, change, condition) => [id, change, statusOf(condition)] }),
+    asks({ remove: (id, condition) => [id, statusOf(condition)] }),
   ],
   // Writes the fields of an animal that was read before.
   'keeps simultaneous changes of different fields': (changes, { pets }) => ({
@@ -101,15 +104,10 @@ const changing = {
   'lets exactly one of forty simultaneous changes of an animal as it was read succeed':
     comparesFirst,
   'changes any status to any, also to the same': asks({
-    change: (id, change, _, call) => [
-      id,
-      change,
-      PET_STATUSES.filter((status) => status !== change.status),
-      call,
-    ],
+    change: (id, change) => [id, change, PET_STATUSES.filter((status) => status !== change.status)],
   }),
   'changes only from one of the statuses, and else names the one it is': [
-    asks({ change: (id, change, _, call) => [id, change, PET_STATUSES, call] }),
+    asks({ change: (id, change) => [id, change, PET_STATUSES] }),
     rejects({
       change(error) {
         throw Object.assign(error, { status: 'sold' });
@@ -119,7 +117,7 @@ const changing = {
   'returns frozen animals': returns({ change: (pet) => pet && { ...pet } }),
   'removes one animal, once': returns({ remove: () => true }),
   'finds no animal under an id that was never assigned': asks({
-    remove: (id, ...rest) => [BigInt.asIntN(32, id), ...rest],
+    remove: (id) => [BigInt.asIntN(32, id)],
   }),
   'lets exactly one of forty simultaneous changes from one status succeed': comparesFirst,
   'lets exactly one of forty simultaneous removals find the animal': looksFirst,
@@ -143,10 +141,10 @@ const changing = {
   }),
   'takes 64 changes at once, beside adds': crowded('remove', 30),
   ...endings(['remove'], { change: hasty('change') }),
-} satisfies Partial<BrokenAdapters<PetChangesCase, ChangesFault>>;
+};
 
 /** What a repository may do wrong once its animals change. */
-const reading = {
+const reading: BrokenAdapters<PetsFault> = {
   'shows a change to the next read, even one that saw the animal just before': inPets.remembers(
     'findById',
     (_, age) => age < 100,
@@ -169,34 +167,32 @@ const reading = {
     revives,
   ],
   'adds another animal once the claim of a removed one has expired': inPets.asks({
-    addOnce: (pet, claim, _, call) => [pet, claim, 0, call],
+    addOnce: (pet, claim) => [pet, claim, 0],
   }),
-} satisfies Partial<BrokenAdapters<PetChangesCase, PetsFault>>;
+};
 
 /** The number of animals that are being removed. */
 let removals = 0;
 
-const handles = {
+const handles: BrokenAdapters<HandleFaults> = {
   // Looks before it inserts.
   'keeps a removed animal away from retries at the same time': {
-    first: { pets: revivesLate, changes: slow('remove') },
+    first: together(inPort('pets', revivesLate), inPort('changes', slow('remove'))),
   },
   'hands the claims of changed and removed animals to a copy': {
-    first: {
-      transfer: (transfer, { pets }) => ({
-        async readClaims(...given) {
-          const claims = await transfer.readClaims(...given);
-          const found = await Promise.all(claims.map(({ petId }) => pets.findById(petId)));
-          return claims.filter((_, index) => found[index] !== undefined);
-        },
-      }),
-    },
+    first: inPort('transfer', (transfer, { pets }) => ({
+      async readClaims(...given) {
+        const claims = await transfer.readClaims(...given);
+        const found = await Promise.all(claims.map(({ petId }) => pets.findById(petId)));
+        return claims.filter((_, index) => found[index] !== undefined);
+      },
+    })),
   },
   // Drops the start of a page while others change.
   'lists each animal that stays exactly once, page by page, while others change or go': {
-    first: {
-      pets: inPets.returns({ list: (page) => page.slice(Math.min(1, removals)) }),
-      changes: (changes) => ({
+    first: together(
+      inPort('pets', inPets.returns({ list: (page) => page.slice(Math.min(1, removals)) })),
+      inPort('changes', (changes) => ({
         async remove(...given) {
           removals += 1;
           await delay(1);
@@ -206,27 +202,33 @@ const handles = {
             removals -= 1;
           }
         },
-      }),
-    },
+      })),
+    ),
   },
   'has every change after closing and opening again, with its claim, and assigns no removed id': {
-    reopened: { pets: forgetsChanges },
+    reopened: inPort('pets', forgetsChanges),
   },
   'has every change in another handle, with its claim, and assigns no removed id': {
-    another: { pets: forgetsChanges },
+    another: inPort('pets', forgetsChanges),
   },
   'shows each change and removal at once to another handle that reads all the time': [
-    { first: { changes: slow('change') }, another: { pets: keepsSnapshot(everything) } },
+    {
+      first: inPort('changes', slow('change')),
+      another: inPort('pets', keepsSnapshot(everything)),
+    },
     // Sees changes at once, and removals late.
     {
-      first: { changes: slow('remove') },
-      another: { pets: keepsSnapshot(everything, (stored, kept) => stored ?? kept) },
+      first: inPort('changes', slow('remove')),
+      another: inPort(
+        'pets',
+        keepsSnapshot(everything, (stored, kept) => stored ?? kept),
+      ),
     },
   ],
-} satisfies Partial<BrokenAdapters<PetChangesCase, HandleFaults>>;
+};
 
-failsBrokenStores<PetChangesCase>(petChangesContract, 'changes', {
-  ...inPort('changes', changing),
-  ...inPort('pets', reading),
-  ...handles,
-});
+failsBrokenStores(
+  petChangesContract,
+  { ...inFirst('changes', changing), ...inFirst('pets', reading), ...handles },
+  idleIn('changes'),
+);

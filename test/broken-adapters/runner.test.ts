@@ -236,7 +236,6 @@ describe('runContract', () => {
     const counted: string[] = [];
     const contract: Contract<Counter, 'small' | 'large'> = {
       port: 'Counter',
-      sharesSubjects: true,
       cases: (['small', 'large', 'small'] as const).map((given, index) => ({
         name: `case ${index + 1}`,
         given,

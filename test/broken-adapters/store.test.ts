@@ -1,18 +1,16 @@
-import { storeContract, type StoreLifecycleCase } from '../contract/store-contract.js';
-import { faultsOf, inPort, failsBrokenStores, type HandleFaults } from './broken-adapters.js';
+import { storeContract } from '../contract/store-contract.js';
+import {
+  failsBrokenStores,
+  faultsOf,
+  inPort,
+  together,
+  type HandleFaults,
+} from './broken-adapters.js';
 import type { CatalogueTransfer } from '../../src/application/ports/catalogue-transfer.js';
 import type { PetChanges } from '../../src/application/ports/pet-changes.js';
 import type { CompleteStore } from '../../src/application/ports/store.js';
 
-/** Rejects with its own error what is in progress when it is closed. */
-const cutsOff = faultsOf<CompleteStore['pets']>();
-const onlyOnce = (what: string) => {
-  let done = false;
-  return (): void => {
-    if (done) throw new Error(what);
-    done = true;
-  };
-};
+const inPets = faultsOf<CompleteStore['pets']>();
 
 /** The animals that a store acknowledges and loses. */
 const lost = new Set<bigint>();
@@ -21,64 +19,67 @@ let isClosing = false;
 /** Closes the first handle. */
 let closeFirst: () => Promise<void>;
 
-const broken = {
-  ...inPort('lifecycle', {
-    'can serve while it is open, unless the caller has aborted': faultsOf<{
-      check(): Promise<void>;
-    }>().deaf('check'),
-    'closes twice, and twice at once': ({ close }) => {
-      const requireOpen = onlyOnce('closed already');
-      return {
-        async close() {
-          requireOpen();
-          await close();
-        },
-      };
+const stays = async (): Promise<void> => {};
+
+failsBrokenStores(
+  storeContract,
+  {
+    'can serve while it is open, unless the caller has aborted': {
+      first: faultsOf<CompleteStore>().deaf('check'),
     },
-    'closes within 5 seconds': () => ({ close: () => new Promise(() => {}) }),
-  }),
-  'rejects every call of every port after close with service_unavailable': [
-    { first: { transfer: faultsOf<CatalogueTransfer>().alien('survey') } },
-    {
-      first: { changes: faultsOf<PetChanges>().rejects({ remove: () => false }) },
+    'closes twice, and twice at once': {
+      first({ close }) {
+        let isClosed = false;
+        return {
+          async close() {
+            if (isClosed) throw new Error('closed already');
+            isClosed = true;
+            await close();
+          },
+        };
+      },
     },
-    { first: { lifecycle: () => ({ close: async () => {} }) } },
-    { first: { lifecycle: () => ({ check: async () => {} }) } },
-  ],
-  'finishes calls that are in progress at close, or rejects them with service_unavailable': {
-    first: {
-      pets: (pets) => cutsOff.alien('list')({ ...pets, ...cutsOff.late('list')(pets) }),
+    'closes within 5 seconds': { first: () => ({ close: () => new Promise(() => {}) }) },
+    'rejects every call of every port after close with service_unavailable': [
+      { first: inPort('transfer', faultsOf<CatalogueTransfer>().alien('survey')) },
+      { first: inPort('changes', faultsOf<PetChanges>().rejects({ remove: () => false })) },
+      { first: () => ({ close: stays }) },
+      { first: () => ({ check: stays }) },
+    ],
+    // Rejects with its own error what is in progress when it is closed.
+    'finishes calls that are in progress at close, or rejects them with service_unavailable': {
+      first: inPort('pets', (pets) =>
+        inPets.alien('list')({ ...pets, ...inPets.slow('list')(pets) }),
+      ),
     },
-  },
-  'has every animal whose add resolved while it was closing': {
-    first: {
-      pets: (pets) => ({
-        async add(pet, call) {
-          const added = await pets.add(pet, call);
-          if (isClosing) lost.add(added.id);
-          return added;
-        },
-      }),
-      lifecycle: ({ close }) => ({
-        async close() {
-          isClosing = true;
-          await close();
-        },
-      }),
+    'has every animal whose add resolved while it was closing': {
+      first: together(
+        inPort('pets', (pets) => ({
+          async add(pet, call) {
+            const added = await pets.add(pet, call);
+            if (isClosing) lost.add(added.id);
+            return added;
+          },
+        })),
+        ({ close }) => ({
+          async close() {
+            isClosing = true;
+            await close();
+          },
+        }),
+      ),
+      reopened: inPort(
+        'pets',
+        inPets.returns({ findById: (pet, id) => (lost.has(id) ? undefined : pet) }),
+      ),
     },
-    reopened: {
-      pets: cutsOff.returns({ findById: (pet, id) => (lost.has(id) ? undefined : pet) }),
-    },
-  },
-  'stays open when another handle is closed': {
-    first: {
-      lifecycle({ close }) {
+    'stays open when another handle is closed': {
+      first({ close }) {
         closeFirst = close;
         return {};
       },
+      another: () => ({ close: () => closeFirst() }),
     },
-    another: { lifecycle: () => ({ close: () => closeFirst() }) },
-  },
-} satisfies Record<StoreLifecycleCase, HandleFaults | readonly HandleFaults[]>;
-
-failsBrokenStores<StoreLifecycleCase>(storeContract, 'lifecycle', broken as never);
+  } satisfies Record<string, HandleFaults | readonly HandleFaults[]>,
+  { check: { first: () => ({ check: stays }) }, close: { first: () => ({ close: stays }) } },
+);

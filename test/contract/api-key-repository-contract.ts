@@ -3,7 +3,7 @@ import type {
   ApiKeyRepository,
 } from '../../src/application/ports/api-key-repository.js';
 import assert from 'node:assert/strict';
-import { casesOf, each, type Clauses, type Contract, type NameOf } from './contract.js';
+import { casesOf, each, type Clauses, type Contract } from './contract.js';
 import { TRICKY_NAMES, fullApiKey, sampleApiKey, times, words } from './samples.js';
 import { lacksOf, portCases, type Operations } from './store-operations.js';
 import {
@@ -74,7 +74,7 @@ const EXACT = each(STORED, (what, apiKey) => [
   },
 ]);
 
-const STORING = {
+const STORING: Clauses<Run> = {
   async 'resolves to undefined for an id that no key has'(apiKeys) {
     for (const id of ODD_IDS) assert.equal(await apiKeys.findById(id), undefined, id);
     await apiKeys.add(sampleApiKey());
@@ -123,9 +123,9 @@ const STORING = {
     await addKeys(apiKeys, [...records.slice(7).toReversed(), ...records.slice(0, 7)]);
     assert.deepEqual(await apiKeys.list(), records);
   },
-} satisfies Clauses<Run>;
+};
 
-const REVOKING = {
+const REVOKING: Clauses<Run> = {
   ...each({ past: Date.UTC(1026, 0), future: Date.UTC(2999, 0) }, (when, at) => [
     `revokes a key at an instant in the ${when}, and changes nothing else`,
     async (apiKeys: ApiKeyRepository) => {
@@ -168,16 +168,16 @@ const REVOKING = {
       assert.equal(found?.revokedAt, 1000, 'the instant of the revocation');
     }
   },
-} satisfies Clauses<Run>;
+};
 
-export const API_KEY_OPERATIONS = {
+export const API_KEY_OPERATIONS: Operations = {
   add: ({ apiKeys }, _id, call) => required(apiKeys).add(sampleApiKey({ id: 'k2' }), call),
   findById: ({ apiKeys }, _id, call) => required(apiKeys).findById('k1', call),
   list: ({ apiKeys }, _id, call) => required(apiKeys).list(call),
   revoke: ({ apiKeys }, _id, call) => required(apiKeys).revoke('k1', 5, call),
-} satisfies Operations;
+};
 
-const DURABILITY = {
+const DURABILITY: Clauses<Run> = {
   async 'has every key exactly as before after closing and opening again'(apiKeys, subject) {
     await addKeys(apiKeys, [sampleApiKey(), fullApiKey()]);
     const revoked = await apiKeys.revoke('k1', 5);
@@ -186,9 +186,9 @@ const DURABILITY = {
     assert.deepEqual(await again.findById('k1'), revoked);
     assert.equal(await again.add(sampleApiKey()), false);
   },
-} satisfies Clauses<Run>;
+};
 
-const SHARING = {
+const SHARING: Clauses<Run> = {
   async 'shows each key and its revocation at once to another handle that reads all the time'(
     apiKeys,
     subject,
@@ -214,7 +214,7 @@ const SHARING = {
       },
     );
   },
-} satisfies Clauses<Run>;
+};
 
 const cases = portCases('apiKeys', API_KEY_OPERATIONS, [
   ...casesOf(EXACT),
@@ -222,8 +222,6 @@ const cases = portCases('apiKeys', API_KEY_OPERATIONS, [
   ...casesOf(DURABILITY, PARTS.durable),
   ...casesOf(SHARING, PARTS.shared),
 ]);
-
-export type ApiKeyRepositoryCase = NameOf<typeof cases>;
 
 /** Every store of API keys. */
 export const apiKeyRepositoryContract: Contract<StoreSubject> = {

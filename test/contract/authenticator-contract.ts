@@ -12,7 +12,6 @@ import {
   type Clauses,
   type Contract,
   type ContractCase,
-  type NameOf,
   type OptionalPart,
   type Subject,
 } from './contract.js';
@@ -86,13 +85,15 @@ const disguises = (credential: string): readonly string[] => [
 ];
 
 /** Texts made from each valid credential, none of which is valid. */
-const INVALID_TEXTS = {
+const INVALID_TEXTS: Readonly<
+  Record<string, (credential: string, keyId: string) => readonly string[]>
+> = {
   'any odd text, however long': () => ODD_TEXTS,
   'a valid credential in disguise': disguises,
   'every truncation of a valid credential, from either end': truncations,
   'a valid credential with any one character changed, removed, doubled or inserted': alterations,
   'the id of a key, which is not secret': (_, keyId) => [keyId],
-} satisfies Readonly<Record<string, (credential: string, keyId: string) => readonly string[]>>;
+};
 
 /** Every text in a value: in its properties, the hidden ones of errors too, and in sets and maps, at any depth. */
 function textsOf(value: unknown, seen = new Set<unknown>()): readonly string[] {
@@ -113,7 +114,7 @@ const flipDigitAt =
 
 type Run = ContractCase<AuthenticatorSubject>['run'];
 
-const JUDGING = {
+const JUDGING: Clauses<Run> = {
   async 'accepts a valid credential with its key id and scopes, every time'({
     authenticator,
     accepted,
@@ -190,18 +191,18 @@ const JUDGING = {
       await rejectsWhenAborted((call) => subject.authenticator.authenticate(credential, call));
     }
   },
-} satisfies Clauses<Run>;
+};
 
-const TWINS = {
+const TWINS: Clauses<Run> = {
   async 'compares whole digests: refuses one that begins as that of a valid credential'({
     authenticator,
   }) {
     const result = await authenticator.authenticate(DIGEST_TWINS.refused);
     assert.ok(!result.ok, 'it was accepted');
   },
-} satisfies Clauses<Run>;
+};
 
-const STORED_HASHES = {
+const STORED_HASHES: Clauses<Run> = {
   async 'compares whole digests: refuses one that differs from the stored hash in any one digit'(
     subject,
   ) {
@@ -217,9 +218,9 @@ const STORED_HASHES = {
       assert.deepEqual(result, expected, `digit ${index} of the hash differs`);
     }
   },
-} satisfies Clauses<Run>;
+};
 
-const LOST_STORE = {
+const LOST_STORE: Clauses<Run> = {
   async 'rejects with service_unavailable without its store, and puts no credential into the error'(
     subject,
   ) {
@@ -232,7 +233,7 @@ const LOST_STORE = {
       assert.ok(!hasCredential, 'the error has the credential in it');
     }
   },
-} satisfies Clauses<Run>;
+};
 
 /** What only some subjects have. */
 const PARTS = {
@@ -249,8 +250,6 @@ const cases = [
   ...casesOf(STORED_HASHES, PARTS.hashes),
   ...casesOf(LOST_STORE, PARTS.store),
 ];
-
-export type AuthenticatorCase = NameOf<typeof cases>;
 
 /** What a subject lacks to be one of this contract. */
 function lacks(subject: AuthenticatorSubject): string | undefined {

@@ -28,7 +28,8 @@ export function bindContract<Tested extends Subject, Given extends string = neve
   options: RunOptions = {},
 ): void {
   const { describe, it, after } = runner;
-  const { port, sharesSubjects } = contract;
+  const { port, cases: all } = contract;
+  const sharesSubjects = all.some(({ given }) => given !== undefined);
   if (sharesSubjects && after === undefined)
     throw new TypeError(`The contract of ${port} also needs the test runner's after`);
   const suite = new Suite(contract, open, options);

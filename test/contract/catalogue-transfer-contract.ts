@@ -5,7 +5,7 @@ import type {
 import { PET_STATUSES } from '../../src/domain/pet-status.js';
 import { MAX_GIVEN_ID, petWithId, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
 import assert from 'node:assert/strict';
-import { casesOf, type Clauses, type Contract, type NameOf } from './contract.js';
+import { casesOf, type Clauses, type Contract } from './contract.js';
 import { rejectsWithCode } from './rejection.js';
 import {
   FIELD_VALUES,
@@ -80,7 +80,7 @@ const TEXTS = ['a', 'A', 'a ', 'é', 'e\u0301', '🐶', '\uffff', '"', '\\', 'x'
 const byPair = (claims: readonly PetClaim[]): ReadonlyMap<string, PetClaim> =>
   new Map(claims.map((claim) => [JSON.stringify([claim.scope, claim.key]), claim]));
 
-const ANIMALS = {
+const ANIMALS: Clauses<Run> = {
   async 'stores written animals under their ids exactly, for every way of reading'(
     transfer,
     { pets },
@@ -174,10 +174,10 @@ const ANIMALS = {
     const { lastId } = await transfer.survey();
     assert.equal(lastId, 2n ** 53n + 1n, 'the last id after a reservation');
   },
-} satisfies Clauses<Run>;
+};
 
 /** For stores whose animals can be removed. */
-const REMOVED = {
+const REMOVED: Clauses<Run> = {
   async 'stores an animal under the id of one that was removed, and can remove it again'(
     transfer,
     subject,
@@ -225,9 +225,9 @@ const REMOVED = {
     assert.ok(pet.id > idOf('stored') + 1n, `it was assigned the id ${pet.id}`);
     assert.deepEqual(await pets.findById(idOf('back')), examplePet(idOf('back')));
   },
-} satisfies Clauses<Run>;
+};
 
-const CLAIMS = {
+const CLAIMS: Clauses<Run> = {
   async 'reads a claim that an add has made, with every field, until its keepUntil'(
     transfer,
     { pets },
@@ -305,9 +305,9 @@ const CLAIMS = {
     }
     assert.deepEqual(await transfer.survey(), { pets: 0, lastId: 7n });
   },
-} satisfies Clauses<Run>;
+};
 
-export const TRANSFER_OPERATIONS = {
+export const TRANSFER_OPERATIONS: Operations = {
   survey: ({ transfer }, _id, call) => required(transfer).survey(call),
   isUnfinished: ({ transfer }, _id, call) => required(transfer).isUnfinished(call),
   markUnfinished: ({ transfer }, _id, call) => required(transfer).markUnfinished(true, call),
@@ -317,7 +317,7 @@ export const TRANSFER_OPERATIONS = {
     required(transfer).readClaims({ limit: 1, now: instant(0) }, call),
   writeClaims: ({ transfer }, id, call) =>
     required(transfer).writeClaims([petClaim(id, { key: 'another' })], call),
-} satisfies Operations;
+};
 
 async function fill(transfer: CatalogueTransfer): Promise<void> {
   await transfer.markUnfinished(true);
@@ -336,7 +336,7 @@ async function assertFilled({ transfer, pets }: OpenStore): Promise<void> {
   assert.ok(pet.id > 99n, `${pet.id} was assigned, though ids up to 99 were reserved`);
 }
 
-const DURABILITY = {
+const DURABILITY: Clauses<Run> = {
   async 'has everything that was written and reserved after closing and opening again'(
     transfer,
     subject,
@@ -344,9 +344,9 @@ const DURABILITY = {
     await fill(transfer);
     await assertFilled(await reopened(subject));
   },
-} satisfies Clauses<Run>;
+};
 
-const SHARING = {
+const SHARING: Clauses<Run> = {
   async 'shows what was written and reserved to the next call of another handle'(
     transfer,
     subject,
@@ -355,7 +355,7 @@ const SHARING = {
     await fill(transfer);
     await assertFilled(other);
   },
-} satisfies Clauses<Run>;
+};
 
 const cases = portCases('transfer', TRANSFER_OPERATIONS, [
   ...casesOf({ ...ANIMALS, ...CLAIMS }),
@@ -363,8 +363,6 @@ const cases = portCases('transfer', TRANSFER_OPERATIONS, [
   ...casesOf(DURABILITY, PARTS.durable),
   ...casesOf(SHARING, PARTS.shared),
 ]);
-
-export type CatalogueTransferCase = NameOf<typeof cases>;
 
 /** Every store that can be copied. */
 export const catalogueTransferContract: Contract<StoreSubject> = {

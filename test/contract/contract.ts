@@ -1,16 +1,9 @@
-import assert from 'node:assert/strict';
-
 /** The clauses of one port as data, for any test runner: written once, checked on every adapter. */
 export interface Contract<Tested extends Subject, Given extends string = never> {
   /** The name of the port. */
   readonly port: string;
   /** In the best order to read and run them. */
   readonly cases: readonly ContractCase<Tested, Given>[];
-  /**
-   * Cases leave their subject usable for others, so all cases with the same `given` share one. Default: every case
-   * has its own.
-   */
-  readonly sharesSubjects?: true;
   /**
    * Returns what the subject lacks to be one of this contract, or `undefined`. The first case fails with it, and the
    * others are skipped.
@@ -21,26 +14,29 @@ export interface Contract<Tested extends Subject, Given extends string = never> 
 }
 
 /** One clause, and how to check it. */
-export interface ContractCase<Tested, Given extends string = never, Name extends string = string> {
+export interface ContractCase<Tested, Given extends string = never> {
   /** The clause in plain words: an adapter that fails the case breaks it. Unique in its contract: the case's id. */
-  readonly name: Name;
+  readonly name: string;
   /** The heading above all cases about the same subject. */
   readonly topic?: string;
-  /** Passed to `Open`: how to set the subject up, where a contract knows several ways. */
+  /**
+   * Passed to `Open`: how to set the subject up, where a contract knows several ways. Cases with the same `given` share
+   * one subject, and leave it usable for the others. Default: the case has its own.
+   */
   readonly given?: Given;
   /** What the subject must have, though it is optional: the case does not apply to a subject that lacks it. */
-  readonly needs?: ReadonlyArray<{
-    /** As `without` of `RunOptions` names it. */
-    readonly name: string;
-    /** Returns why it is missing, or `undefined` if the subject has it. */
-    readonly missing: (subject: Tested) => string | undefined;
-  }>;
+  readonly needs?: ReadonlyArray<OptionalPart<Tested>>;
   /** Rejects when the clause is broken. `animals` is how many to use where many are wanted. */
   readonly run: (subject: Tested, context: { readonly animals: number }) => Promise<void>;
 }
 
 /** What a subject may lack on purpose. */
-export type OptionalPart<Tested> = NonNullable<ContractCase<Tested>['needs']>[number];
+export interface OptionalPart<Tested> {
+  /** As `without` of `RunOptions` names it. */
+  readonly name: string;
+  /** Returns why it is missing, or `undefined` if the subject has it. */
+  readonly missing: (subject: Tested) => string | undefined;
+}
 
 export const optionalPart = <Tested>(
   name: string,
@@ -51,30 +47,20 @@ export const optionalPart = <Tested>(
 });
 
 /** What cases do, by their clauses. */
-export type Clauses<Run, Name extends string = string> = Readonly<Record<Name, Run>>;
+export type Clauses<Run> = Readonly<Record<string, Run>>;
 
-/** One clause for each of several values. The compiler knows each by its name. */
-export function each<Key extends string, Value, Run, Name extends string>(
-  values: Readonly<Record<Key, Value>>,
-  clause: (key: Key, value: Value) => readonly [name: Name, run: Run],
-): Clauses<Run, Name> {
-  const made = Object.entries<Value>(values).map(([key, value]) => clause(key as Key, value));
-  const clauses = Object.fromEntries(made) as Clauses<Run, Name>;
-  assert.equal(Object.keys(clauses).length, made.length, 'two clauses have the same name');
-  return clauses;
-}
+/** One clause for each of several values. */
+export const each = <Value, Run>(
+  values: Readonly<Record<string, Value>>,
+  clause: (key: string, value: Value) => readonly [name: string, run: Run],
+): Clauses<Run> =>
+  Object.fromEntries(Object.entries(values).map(([key, value]) => clause(key, value)));
 
 /** The cases of these clauses, each with the same needs. */
-export const casesOf = <Run, Name extends string, Tested = unknown>(
-  clauses: Clauses<Run, Name>,
+export const casesOf = <Run, Tested = unknown>(
+  clauses: Clauses<Run>,
   ...needs: readonly OptionalPart<Tested>[]
-) => Object.entries<Run>(clauses).map(([name, run]) => ({ name: name as Name, run, needs }));
-
-/** The names of cases. No text if the compiler does not know each, so that the type cannot be used as names. */
-export type NameOf<Cases extends readonly { readonly name: string }[]> =
-  string extends Cases[number]['name']
-    ? { readonly error: 'a name is not literal' }
-    : Cases[number]['name'];
+) => Object.entries(clauses).map(([name, run]) => ({ name, run, needs }));
 
 /** What a case runs on: an adapter, and the means to remove it again. */
 export interface Subject {

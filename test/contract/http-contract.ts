@@ -1,10 +1,4 @@
-import {
-  missingIn,
-  type Contract,
-  type ContractCase,
-  type NameOf,
-  type OptionalPart,
-} from './contract.js';
+import { missingIn, type Contract, type ContractCase, type OptionalPart } from './contract.js';
 import type { HttpSubject } from './http/http-subjects.js';
 import type { Row } from './http/request-row.js';
 import { AUTHENTICATION, keysOf } from './http/rows-authentication.js';
@@ -52,15 +46,11 @@ export const REQUEST_TABLE = {
 /** The topic of the cases that a store can break. */
 export const STORE_TOPIC = 'what depends on the store';
 
-const SCENARIOS = {
+const SCENARIOS: Readonly<Record<string, readonly Scenario[]>> = {
   'every response': EVERY_RESPONSE,
   [STORE_TOPIC]: STORE_SCENARIOS,
   'what depends on the transport': TRANSPORT_SCENARIOS,
-} satisfies Readonly<Record<string, readonly Scenario[]>>;
-
-type Tables = typeof REQUEST_TABLE & typeof SCENARIOS;
-
-export type HttpCase = NameOf<Tables[keyof Tables]>;
+};
 
 const services = new WeakMap<HttpSubject, Promise<Ready>>();
 
@@ -95,18 +85,15 @@ function httpCase(
   };
 }
 
-const SHARED = {
-  lacks: (subject: HttpSubject) => missingIn(subject, 'url', 'keys', 'send'),
-  sharesSubjects: true,
-} as const;
+const lacks = (subject: HttpSubject) => missingIn(subject, 'url', 'keys', 'send');
 
 /**
  * What the service responds over HTTP, to the byte where it matters, on any transport. Cases share services: one for
  * each situation.
  */
 export const httpContract: Contract<HttpSubject, Situation> = {
-  ...SHARED,
   port: 'the HTTP interface',
+  lacks,
   cases: [
     ...Object.entries(SCENARIOS).flatMap(([topic, scenarios]) =>
       scenarios.map((scenario) => httpCase(topic, scenario, scenario.run)),
@@ -123,8 +110,8 @@ export const httpContract: Contract<HttpSubject, Situation> = {
  * @param path below the base path, such as `/categories`
  */
 export const resourceContract = (path: string): Contract<HttpSubject, Situation> => ({
-  ...SHARED,
   port: `the resource ${path}`,
+  lacks,
   cases: [
     ...keysOf(path).map((row) =>
       httpCase('authentication and scopes', row, (service) => runRow(row, service)),

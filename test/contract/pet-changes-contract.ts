@@ -5,7 +5,7 @@ import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
 import { petWithId, type Pet, type PetChange } from '../../src/domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
-import { casesOf, type Clauses, type Contract, type NameOf } from './contract.js';
+import { casesOf, type Clauses, type Contract } from './contract.js';
 import { checkCode, outcomesOf, rejectionOf, rejectsWithCode } from './rejection.js';
 import {
   FULL_PET,
@@ -73,7 +73,7 @@ const CHANGES: readonly PetChange[] = [
 const withChange = (pet: Pet, change: PetChange): Pet =>
   petWithId(pet.id, Object.assign({ ...pet }, change));
 
-const CHANGING = {
+const CHANGING: Clauses<Run> = {
   async 'changes the given fields of one animal, and nothing else'(changes, { pets }) {
     const stored = await addAll(pets, samplePets(3, FULL_PET));
     let expected = required(stored[1]);
@@ -142,9 +142,9 @@ const CHANGING = {
     const changed = await changes.change(pet.id, { status: 'sold' }, ANY);
     assert.ok(Object.isFrozen(changed), 'the changed animal is not frozen');
   },
-} satisfies Clauses<Run>;
+};
 
-const REMOVING = {
+const REMOVING: Clauses<Run> = {
   async 'removes one animal, once'(changes, { pets }) {
     const stored = await addAll(pets, [samplePet(), samplePet(), samplePet({ status: 'sold' })]);
     const removed = required(stored[1]);
@@ -173,9 +173,9 @@ const REMOVING = {
       assert.equal(await changes.remove(pet.id, ANY), true);
     }
   },
-} satisfies Clauses<Run>;
+};
 
-const REPLAYING = {
+const REPLAYING: Clauses<Run> = {
   async 'replays a create as it was, whatever became of the animal'(changes, { pets }) {
     const { pet } = await addOnce(pets, FULL_PET, claimed());
     for (const change of CHANGES) {
@@ -210,10 +210,10 @@ const REPLAYING = {
     assert.ok(again.pet.id > pet.id, `the id ${again.pet.id} was assigned after ${pet.id}`);
     await reads(pets, [again.pet], [pet]);
   },
-} satisfies Clauses<Run>;
+};
 
 /** For stores that can be copied. */
-const COPYING = {
+const COPYING: Clauses<Run> = {
   async 'hands the claims of changed and removed animals to a copy'(changes, { pets, transfer }) {
     const copying = required(transfer);
     const { pet: changed } = await addOnce(pets, FULL_PET, claimed({ key: 'changed' }));
@@ -237,7 +237,7 @@ const COPYING = {
     assert.deepEqual(replay, { pet: { ...FULL_PET, id: petId }, replayed: true });
     await reads(pets, [{ ...changed, status: 'sold' }], [removed]);
   },
-} satisfies Clauses<Run>;
+};
 
 /** The changes of two handles, or twice of one. */
 async function bothChanges(subject: StoreSubject): Promise<readonly [PetChanges, PetChanges]> {
@@ -273,7 +273,7 @@ function started<Result>(call: Promise<Result>): Promise<Result> {
   return call;
 }
 
-const RACING = {
+const RACING: Clauses<Run> = {
   async 'lets exactly one of forty simultaneous changes from one status succeed'(
     _changes,
     subject,
@@ -410,12 +410,12 @@ const RACING = {
     }
     await Promise.all(changing);
   },
-} satisfies Clauses<Run>;
+};
 
-export const CHANGE_OPERATIONS = {
+export const CHANGE_OPERATIONS: Operations = {
   change: ({ changes }, id, call) => required(changes).change(id, { status: 'sold' }, ANY, call),
   remove: ({ changes }, id, call) => required(changes).remove(id, ANY, call),
-} satisfies Operations;
+};
 
 /** What a further handle knows of changes that were made through the first. */
 const keepsChanges =
@@ -440,12 +440,12 @@ const keepsChanges =
     assert.equal(isRemovedAgain, false, 'whether a removed animal was removed again');
   };
 
-const DURABILITY = {
+const DURABILITY: Clauses<Run> = {
   'has every change after closing and opening again, with its claim, and assigns no removed id':
     keepsChanges(reopened),
-} satisfies Clauses<Run>;
+};
 
-const SHARING = {
+const SHARING: Clauses<Run> = {
   'has every change in another handle, with its claim, and assigns no removed id':
     keepsChanges(anotherHandle),
   async 'shows each change and removal at once to another handle that reads all the time'(
@@ -464,7 +464,7 @@ const SHARING = {
       },
     );
   },
-} satisfies Clauses<Run>;
+};
 
 const cases = portCases('changes', CHANGE_OPERATIONS, [
   ...casesOf({ ...CHANGING, ...REMOVING, ...RACING }),
@@ -473,8 +473,6 @@ const cases = portCases('changes', CHANGE_OPERATIONS, [
   ...casesOf(DURABILITY, PARTS.durable),
   ...casesOf(SHARING, PARTS.shared),
 ]);
-
-export type PetChangesCase = NameOf<typeof cases>;
 
 /** Every store whose animals can be changed and removed. */
 export const petChangesContract: Contract<StoreSubject> = {

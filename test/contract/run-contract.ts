@@ -87,11 +87,11 @@ export class Suite<Tested extends Subject, Given extends string> {
     const { misfit } = this.#subjects;
     if (misfit !== undefined) return { outcome: 'skipped', reason: misfit };
 
-    // Without situations `given` is absent, and `open` ignores it.
-    const subject = await this.#subjects.take(contractCase.given as Given);
+    const { given } = contractCase;
+    const subject = await this.#subjects.take(given);
     const verdict = await this.#judgeOn(subject, contractCase);
     try {
-      await this.#subjects.release(subject);
+      if (given === undefined) await subject.dispose();
     } catch (error) {
       if (verdict.outcome !== 'failed') throw error; // the first error matters more
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { API_KEY_OPERATIONS } from './api-key-repository-contract.js';
 import { TRANSFER_OPERATIONS } from './catalogue-transfer-contract.js';
-import { casesOf, missingIn, type Clauses, type Contract, type NameOf } from './contract.js';
+import { casesOf, missingIn, type Clauses, type Contract } from './contract.js';
 import { CHANGE_OPERATIONS } from './pet-changes-contract.js';
 import { PET_OPERATIONS } from './pet-repository/ending.js';
 import { checkCode, outcomesOf, rejectsWhenAborted, rejectsWithCode } from './rejection.js';
@@ -38,7 +38,7 @@ function callsOf(subject: StoreSubject): readonly [name: string, Operations[stri
   return calls;
 }
 
-const LIFECYCLE = {
+const LIFECYCLE: Clauses<StoreRun> = {
   async 'can serve while it is open, unless the caller has aborted'(subject) {
     await subject.check();
     await rejectsWhenAborted((aborted) => subject.check(aborted));
@@ -71,9 +71,9 @@ const LIFECYCLE = {
 
     await Promise.all(checking);
   },
-} satisfies Clauses<StoreRun>;
+};
 
-const DURABILITY = {
+const DURABILITY: Clauses<StoreRun> = {
   async 'has every animal whose add resolved while it was closing'(subject) {
     const adding = outcomesOf(times(20, () => subject.pets.add(samplePet())));
 
@@ -82,9 +82,9 @@ const DURABILITY = {
     const { values } = await adding;
     for (const pet of values) assert.deepEqual(await pets.findById(pet.id), pet);
   },
-} satisfies Clauses<StoreRun>;
+};
 
-const SHARING = {
+const SHARING: Clauses<StoreRun> = {
   async 'stays open when another handle is closed'(subject) {
     const other = await anotherHandle(subject);
     await other.pets.add(samplePet());
@@ -93,15 +93,13 @@ const SHARING = {
     await subject.pets.add(samplePet());
     assert.equal((await listAll(subject.pets)).length, 2, 'animals of both handles');
   },
-} satisfies Clauses<StoreRun>;
+};
 
 const cases = [
   ...casesOf(LIFECYCLE),
   ...casesOf(DURABILITY, PARTS.durable),
   ...casesOf(SHARING, PARTS.shared),
 ];
-
-export type StoreLifecycleCase = NameOf<typeof cases>;
 
 /** The lifecycle of a store: readiness, closing, and every call after it. */
 export const storeContract: Contract<StoreSubject> = {

@@ -6,7 +6,7 @@ import { readingCases } from './animal-store/reading.js';
 import type { AnimalStoreSubject } from './animal-store/subject.js';
 import { apiKeyRepositoryContract } from './api-key-repository-contract.js';
 import { catalogueTransferContract } from './catalogue-transfer-contract.js';
-import { casesOf, missingIn, pathsOf, type Contract, type NameOf } from './contract.js';
+import { casesOf, missingIn, pathsOf, type Contract } from './contract.js';
 import { petChangesContract } from './pet-changes-contract.js';
 import { ADDING, exactCases } from './pet-repository/adding.js';
 import { CLAIMING } from './pet-repository/claiming.js';
@@ -24,8 +24,6 @@ const USE_CASES = pathsOf<Omit<AnimalStore, 'keepsIdempotencyKeys'>>('animalStor
 
 const animalStoreCases = [...creatingCases, ...readingCases, ...changingCases];
 
-export type AnimalStoreCase = NameOf<typeof animalStoreCases>;
-
 /** The use cases, in this process or over HTTP. Errors are compared by their code. */
 export const animalStoreContract: Contract<AnimalStoreSubject> = {
   port: 'AnimalStore',
@@ -39,8 +37,6 @@ const petCases = [
   ...casesOf(CLAIMING, PARTS.claims),
   ...handleCases,
 ];
-
-export type PetRepositoryCase = NameOf<typeof petCases>;
 
 /** Every store of animals, and what its subject declares. */
 export const petRepositoryContract: Contract<StoreSubject> = {

@@ -7,7 +7,6 @@ import {
   type Clauses,
   type Contract,
   type ContractCase,
-  type NameOf,
   type Subject,
 } from './contract.js';
 import { rejectionOf, rejectsWithCode } from './rejection.js';
@@ -28,7 +27,7 @@ const EXISTING = ['existing', 'read', 'snapshot'] as const;
 
 type Run = ContractCase<StoreFactorySubject>['run'];
 
-const OPENING = {
+const OPENING: Clauses<Run> = {
   async 'rejects where a store must exist and none does, and creates none'({ open }) {
     for (const mode of [...EXISTING, ...EXISTING]) {
       const opening = open({ mode });
@@ -69,9 +68,9 @@ const OPENING = {
     assert.deepEqual(await again.pets.list({ limit: 5 }), [pet], 'what is stored afterwards');
     await again.close();
   },
-} satisfies Clauses<Run>;
+};
 
-const SHARING = {
+const SHARING: Clauses<Run> = {
   async 'opens one store for two handles at once'({ open }) {
     const one = await open();
     const other = await open();
@@ -80,7 +79,7 @@ const SHARING = {
     await one.close();
     await other.close();
   },
-} satisfies Clauses<Run>;
+};
 
 /** The subject, which closes every store that it opened: a case that fails or takes too long does not. */
 function adopt(subject: StoreFactorySubject): StoreFactorySubject {
@@ -110,8 +109,6 @@ function adopt(subject: StoreFactorySubject): StoreFactorySubject {
 const SHARED = optionalPart('isShared', ({ isShared }: StoreFactorySubject) => isShared === true);
 
 const cases = [...casesOf(OPENING), ...casesOf(SHARING, SHARED)];
-
-export type StoreFactoryCase = NameOf<typeof cases>;
 
 /** `open` of a store factory, for stores that survive the end of the process. */
 export const storeFactoryContract: Contract<StoreFactorySubject> = {

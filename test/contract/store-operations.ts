@@ -1,6 +1,6 @@
 import type { CallOptions } from '../../src/application/animal-store.js';
 import assert from 'node:assert/strict';
-import { casesOf, each, missingIn } from './contract.js';
+import { casesOf, each, missingIn, type ContractCase } from './contract.js';
 import { rejectsWhenAborted } from './rejection.js';
 import { instant, sampleApiKey, samplePet } from './samples.js';
 import {
@@ -9,13 +9,12 @@ import {
   listAll,
   noStore,
   required,
-  type StoreCase,
   type StoreSubject,
 } from './store-subject.js';
 
 /** Calls of a port's operations, by name. `id` is that of a stored animal. */
-export type Operations<Name extends string = string> = Readonly<
-  Record<Name, (subject: StoreSubject, id: bigint, call?: CallOptions) => Promise<unknown>>
+export type Operations = Readonly<
+  Record<string, (subject: StoreSubject, id: bigint, call?: CallOptions) => Promise<unknown>>
 >;
 
 /** Stores an animal, its claim and an API key; resolves to the animal's id. */
@@ -40,7 +39,7 @@ const contentsOf = async ({
 ];
 
 /** The clauses of each operation about a caller whose signal is aborted. */
-export const operationClauses = <Name extends string>(operations: Operations<Name>) =>
+export const operationClauses = (operations: Operations) =>
   each(operations, (operation, call) => [
     `rejects with the reason of an aborted signal, known result or not, and changes nothing: ${operation}`,
     async (subject: StoreSubject) => {
@@ -71,19 +70,15 @@ export const lacksOf =
   };
 
 /** The cases of a port that a store may lack. */
-export const portCases = <
-  Name extends OptionalPort,
-  Operation extends string,
-  Clause extends string,
->(
+export const portCases = <Name extends OptionalPort>(
   port: Name,
-  operations: Operations<Operation>,
-  cases: ReadonlyArray<
-    Pick<StoreCase<Clause>, 'name' | 'needs'> & {
-      readonly run: (port: NonNullable<StoreSubject[Name]>, subject: StoreSubject) => Promise<void>;
-    }
-  >,
-) => {
+  operations: Operations,
+  cases: ReadonlyArray<{
+    readonly name: string;
+    readonly needs?: ContractCase<StoreSubject>['needs'];
+    readonly run: (port: NonNullable<StoreSubject[Name]>, subject: StoreSubject) => Promise<void>;
+  }>,
+): ReadonlyArray<ContractCase<StoreSubject>> => {
   const ofPort = cases.map(({ name, needs = [], run }) => ({
     name,
     needs: [PARTS[port], ...needs],

@@ -88,8 +88,7 @@ const PET_OPERATIONS = pathsOf<Omit<PetRepository, 'addOnce'>>('pets', {
 export const noStore = (subject: StoreSubject): string | undefined =>
   missingIn(subject, 'pets') ?? missingIn(subject, ...PET_OPERATIONS);
 
-export type StoreCase<Id extends string = string> = ContractCase<StoreSubject, never, Id>;
-export type StoreRun = StoreCase['run'];
+export type StoreRun = ContractCase<StoreSubject>['run'];
 
 /** What only some stores have. */
 export const PARTS = {

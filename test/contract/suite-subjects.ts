@@ -19,7 +19,7 @@ interface SubjectOptions<Tested, Given> {
   /** How long opening may take, and disposing, in milliseconds. */
   readonly timeLimit: number;
   /** The parts that subjects in a situation must not have, as `without` names them. */
-  readonly excluded: (given: Given) => ReadonlyArray<OptionalPart<Tested>>;
+  readonly excluded: (given: Given | undefined) => ReadonlyArray<OptionalPart<Tested>>;
 }
 
 /** Opens the subjects of a suite, and disposes of them: one for each case, or one that cases share. */
@@ -41,17 +41,12 @@ export class SuiteSubjects<Tested extends Subject, Given extends string> {
     this.#options = options;
   }
 
-  /** A subject for one case. Rejects if it does not open, or is not fit for the contract. */
-  take(given: Given): Promise<OpenSubject<Tested>> {
-    if (!this.#contract.sharesSubjects) return this.#prepare(given);
+  /** A subject for one case, or with `given` for all such cases. Rejects if it does not open, or is not fit for the contract. */
+  take(given: Given | undefined): Promise<OpenSubject<Tested>> {
+    if (given === undefined) return this.#prepare(given);
     const subject = this.#shared.get(given) ?? this.#prepare(given);
     this.#shared.set(given, subject);
     return subject;
-  }
-
-  /** Disposes of the subject, unless other cases share it. */
-  async release(subject: OpenSubject<Tested>): Promise<void> {
-    if (!this.#contract.sharesSubjects) await subject.dispose();
   }
 
   /** Disposes of the shared subjects. */
@@ -65,7 +60,7 @@ export class SuiteSubjects<Tested extends Subject, Given extends string> {
     await settleAll(disposing);
   }
 
-  async #prepare(given: Given): Promise<OpenSubject<Tested>> {
+  async #prepare(given: Given | undefined): Promise<OpenSubject<Tested>> {
     const { adopt } = this.#contract;
     const subject = await this.#openInTime(given);
     this.misfit = this.#misfitOf(subject, given);
@@ -81,8 +76,8 @@ export class SuiteSubjects<Tested extends Subject, Given extends string> {
     return { tested: recorder.record(adopted), recorder, dispose };
   }
 
-  async #openInTime(given: Given): Promise<Tested> {
-    const opening = this.#open(given);
+  async #openInTime(given: Given | undefined): Promise<Tested> {
+    const opening = this.#open(given as Given); // absent only where `open` ignores it
     try {
       return await within(this.#options.timeLimit, 'the subject did not open', opening);
     } catch (error) {
@@ -92,7 +87,7 @@ export class SuiteSubjects<Tested extends Subject, Given extends string> {
   }
 
   /** What every case needs and the subject lacks, or the excluded part that it has. */
-  #misfitOf(subject: Tested, given: Given): string | undefined {
+  #misfitOf(subject: Tested, given: Given | undefined): string | undefined {
     const lacking = missingIn(subject, 'dispose') ?? this.#contract.lacks?.(subject);
     if (lacking !== undefined) return lacking;
     const excluded = this.#options.excluded(given);

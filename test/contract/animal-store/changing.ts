@@ -26,7 +26,7 @@ const BOTH: Readonly<Record<'changePet' | 'removePet', Change>> = {
 };
 
 /** What changing and removing have in common. */
-const COMMON = {
+const COMMON: Clauses<Run> = {
   ...each(BOTH, (operation, change) => [
     `does nothing to an animal with another status than \`from\`: ${operation}`,
     async (animalStore: ExperimentalAnimalStore) => {
@@ -90,7 +90,7 @@ const COMMON = {
       assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
     },
   ]),
-} satisfies Clauses<Run>;
+};
 
 const BAD_CHANGES = Object.entries({
   status: [undefined, null, 'gone', '', 'Sold', ['sold'], 0],
@@ -108,7 +108,7 @@ const GOOD_CHANGES: ReadonlyArray<Partial<NewPet>> = [
   { name: 'Fido', categoryId: -1n, status: 'sold' },
 ];
 
-const CHANGING = {
+const CHANGING: Clauses<Run> = {
   async 'changes the given fields of an animal, by a bigint or a number, and nothing else'(
     animalStore,
   ) {
@@ -164,7 +164,7 @@ const CHANGING = {
     }
     assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
   },
-} satisfies Clauses<Run>;
+};
 
 /** Changing and removing animals, where the animal store can do it. */
 export const changingCases = casesOf({ ...CHANGING, ...COMMON }, PARTS.changes).map(

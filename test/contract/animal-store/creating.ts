@@ -88,7 +88,7 @@ const EXACT = each(CREATED, (what, animal) => [
   createsExactly(animal),
 ]);
 
-const CREATING = {
+const CREATING: Clauses<Run> = {
   async 'assigns ids itself and drops unknown fields'({ animalStore }) {
     const { pet } = await untyped(animalStore).createPet({ ...FIDO, id: 99n, colour: 'black' });
     assert.deepEqual(pet, { id: pet.id, ...FIDO, status: DEFAULT_STATUS });
@@ -116,7 +116,7 @@ const CREATING = {
     const missing = untyped(animalStore).createPet({});
     assertNames(await rejectsWithCode(missing, 'invalid_pet'), 'name', 'categoryId');
   },
-} satisfies Clauses<Run>;
+};
 
 const keyed = (fields: { scope?: string; key?: string } = {}) => ({
   idempotencyKey: { scope: 'a-scope', key: 'a-key', ...fields },
@@ -136,7 +136,7 @@ const refusesKeys =
     assert.deepEqual(await animalStore.listPets(), { pets: [] });
   };
 
-const RETRYING = {
+const RETRYING: Clauses<Run> = {
   async 'creates once for an idempotency key and replays the animal as it was created'({
     animalStore,
   }) {
@@ -190,9 +190,9 @@ const RETRYING = {
   },
   'refuses idempotency keys that are empty, too long or not storable, and stores nothing':
     refusesKeys('key'),
-} satisfies Clauses<Run>;
+};
 
-const SCOPES = {
+const SCOPES: Clauses<Run> = {
   async 'separates equal idempotency keys of different scopes'({ animalStore }) {
     const first = await animalStore.createPet(FIDO, keyed({ scope: 'one' }));
     const second = await animalStore.createPet(FIDO, keyed({ scope: 'other' }));
@@ -200,7 +200,7 @@ const SCOPES = {
   },
   'refuses scopes that are empty, too long or not storable, and stores nothing':
     refusesKeys('scope'),
-} satisfies Clauses<Run>;
+};
 
 /** Creating, and retrying a create. */
 export const creatingCases = [

@@ -24,7 +24,7 @@ const BAD_PARAMETERS: Readonly<Record<keyof PetQuery, readonly unknown[]>> = {
   after: [INT64_MIN - 1n, INT64_MAX + 1n, 1, '1', '', null, {}],
 };
 
-const LISTING = {
+const LISTING: Clauses<Run> = {
   async 'lists nothing, without a next page, when the store is empty'({ animalStore }) {
     assert.deepEqual(await animalStore.listPets(), { pets: [] });
     assert.deepEqual(await animalStore.listPets({ limit: 1, status: 'sold' }, {}), { pets: [] });
@@ -95,7 +95,7 @@ const LISTING = {
       }
     }
   },
-} satisfies Clauses<Run>;
+};
 
 const ABSENT_IDS = [
   [0, -0, 0n, -1n, 2n ** 53n + 1n, INT64_MAX, INT64_MIN],
@@ -106,7 +106,7 @@ const idempotencyKey = { scope: 'a-scope', key: 'a-key' };
 
 type Operation = (animalStore: AnimalStore, id: bigint, call?: CallOptions) => Promise<unknown>;
 
-const OPERATIONS = {
+const OPERATIONS: Readonly<Record<string, Operation>> = {
   listPets: (animalStore, _id, call) => animalStore.listPets({}, call),
   createPet: (animalStore, _id, call) =>
     animalStore.createPet({ name: 'Fido', categoryId: 1n }, call),
@@ -125,9 +125,9 @@ const OPERATIONS = {
   'getPet with an invalid id': (animalStore, _id, call) => animalStore.getPet(1.5, call),
   'getPet with an id outside int64': (animalStore, _id, call) =>
     animalStore.getPet(INT64_MAX + 1n, call),
-} satisfies Readonly<Record<string, Operation>>;
+};
 
-const GETTING = {
+const GETTING: Clauses<Run> = {
   async 'gets each animal by its id, as a bigint or as a number'({ animalStore }) {
     for (const pet of await createAll(animalStore, newPets(12))) {
       assert.deepEqual(await animalStore.getPet(pet.id), pet);
@@ -158,7 +158,7 @@ const GETTING = {
       assert.ok(!other.replayed, 'the aborted call has used up the idempotency key');
     },
   ]),
-} satisfies Clauses<Run>;
+};
 
 /** Listing, and getting an animal. */
 export const readingCases = casesOf({ ...LISTING, ...GETTING });

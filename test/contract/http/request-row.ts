@@ -8,9 +8,9 @@ import type { HttpKeys, Situation } from './wire-http.js';
  */
 
 /** One clause about one request. */
-export interface Row<Name extends string = string> {
+export interface Row {
   /** The clause. Unique in the contract. */
-  readonly name: Name;
+  readonly name: string;
   /** How the service is set up. Default: `plain`. */
   readonly given?: Situation;
   readonly request: RowRequest | RawRequest;
@@ -134,12 +134,12 @@ export const ok = (headers: Expectation['headers'] = {}, status = 200): Expectat
   headers,
 });
 
-export const row = <Name extends string>(
-  name: Name,
+export const row = (
+  name: string,
   request: Row['request'],
   expect: Expectation,
   options: Pick<Row, 'given' | 'socketOnly'> = {},
-): Row<Name> => ({ name, request, expect, ...options });
+): Row => ({ name, request, expect, ...options });
 
 /** The response to a create of `PET`. */
 export const CREATED: Expectation = {

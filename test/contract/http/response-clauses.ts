@@ -28,7 +28,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const REVEALING = ['Server', 'X-Powered-By', 'Via', 'X-Response-Time', 'X-AspNet-Version'];
 
 /** What holds for all responses, whatever the request. */
-export const RESPONSE_CLAUSES = {
+export const RESPONSE_CLAUSES: Readonly<Record<string, (sample: Sample) => void>> = {
   'gives every response a request id': ({ response }) =>
     assert.match(header(response, 'X-Request-Id'), /^[A-Za-z0-9._-]{1,128}$/),
   'forbids browsers to guess the type of any response': ({ response }) =>
@@ -79,7 +79,7 @@ export const RESPONSE_CLAUSES = {
       assert.deepEqual(headerValues(response, 'Retry-After'), []);
     if (status === 201) header(response, 'Location');
   },
-} satisfies Readonly<Record<string, (sample: Sample) => void>>;
+};
 
 /** A response to HEAD has none, but its headers describe it. */
 const hasBody = ({ status }: RawResponse): boolean => status !== 204 && status !== 304;

@@ -22,8 +22,8 @@ import type { Situation } from './wire-http.js';
 const given: Situation = 'experimental';
 
 /** A row on that service. */
-const on = <Name extends string>(
-  name: Name,
+const on = (
+  name: string,
   request: RowRequest,
   expect: Expectation,
   options: Parameters<typeof row>[3] = {},
@@ -129,8 +129,8 @@ const ACCEPT_PATCH = { 'Accept-Patch': 'application/merge-patch+json, applicatio
 
 const notFound = error('pet_not_found', { headers: { Deprecation: null } });
 
-const conditionsOf = <Method extends string>(
-  method: Method,
+const conditionsOf = (
+  method: string,
   request: (at: string, ...headers: Header[]) => RowRequest,
 ) => [
   ...['', ...words('Available gone available,sold * %20sold')].map((from) =>

@@ -20,7 +20,7 @@ const BARE = 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n';
 const LIST = `GET {{base}}/pets?limit=1 HTTP/1.1\r\n${HEAD}\r\n`;
 
 /** A row of bytes. Default: they are refused. */
-const raw = <Name extends string>(name: Name, bytes: string, expect: Expectation = BAD) =>
+const raw = (name: string, bytes: string, expect: Expectation = BAD) =>
   row(name, { raw: bytes }, expect, {
     socketOnly: expect.code === BAD.code ? 'no HTTP client sends it' : 'it is about the connection',
   });

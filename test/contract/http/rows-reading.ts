@@ -216,8 +216,8 @@ export const GETTING = [
 
 const NO_ROUTE: Expectation = error('route_not_found');
 
-const absolute = <Name extends string>(
-  name: Name,
+const absolute = (
+  name: string,
   origin: string,
   expect: Expectation,
   headers = 'Host: {{host}}\r\nAuthorization: Bearer {{key}}\r\n',
@@ -226,11 +226,8 @@ const absolute = <Name extends string>(
     socketOnly: 'clients send an absolute target to proxies only',
   });
 
-const inOtherBasePath = <Name extends string>(
-  name: Name,
-  request: RowRequest,
-  expect: Expectation,
-) => row(`${name}, with another base path`, request, expect, { given: 'otherBasePath' });
+const inOtherBasePath = (name: string, request: RowRequest, expect: Expectation) =>
+  row(`${name}, with another base path`, request, expect, { given: 'otherBasePath' });
 
 /** Which paths exist. */
 export const PATHS = [

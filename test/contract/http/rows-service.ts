@@ -182,11 +182,7 @@ const faults = [
 /** Methods, headers and faults of the service. */
 export const SERVICE = [...methods, ...requestIds, ...ignored, ...faults];
 
-const published = <Name extends string>(
-  name: Name,
-  given: Situation,
-  settings?: Partial<HttpSettings>,
-) =>
+const published = (name: string, given: Situation, settings?: Partial<HttpSettings>) =>
   row(
     name,
     bare('GET', '/openapi.json', bearer('nobody')),
@@ -303,12 +299,8 @@ const READABLE: ReadonlyArray<readonly [what: string, request: RowRequest, expec
 const UNREADABLE = ok({ ...NO_CORS, Vary: 'Origin' });
 
 /** A row on the service that two origins may use. */
-const onTwo = <Name extends string>(
-  name: Name,
-  request: Row['request'],
-  expect: Expectation,
-  socketOnly?: string,
-) => row(name, request, expect, { given: 'twoOrigins', socketOnly });
+const onTwo = (name: string, request: Row['request'], expect: Expectation, socketOnly?: string) =>
+  row(name, request, expect, { given: 'twoOrigins', socketOnly });
 
 /** What pages of other origins may do (CORS). */
 export const CROSS_ORIGIN = [

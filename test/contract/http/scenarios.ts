@@ -20,8 +20,8 @@ import { responseTo, type Ready } from './run-row.js';
 import type { Situation } from './wire-http.js';
 
 /** A clause that takes several requests to show. It knows nothing of the test runner or the transport, as rows do. */
-export interface Scenario<Name extends string = string> {
-  readonly name: Name;
+export interface Scenario {
+  readonly name: string;
   readonly given?: Situation;
   /** Why only a socket can send this, or show what comes back. */
   readonly socketOnly?: string;
@@ -71,7 +71,7 @@ const tagOf = async (service: Ready, request: RowRequest): Promise<string> =>
   header(await responseTo(service, request), 'ETag');
 
 /** Clauses about animals that can be changed. */
-const CHANGING = {
+const CHANGING: Clauses<Scenario['run']> = {
   async 'sells an animal once, changes its tag and its page, removes it once, and replays its create'(
     service,
   ) {
@@ -138,9 +138,9 @@ const CHANGING = {
     }
     await responseTo(service, send('DELETE', `/pets/${id}`));
   },
-} satisfies Clauses<Scenario['run']>;
+};
 
-const ON_STORES = {
+const ON_STORES: Clauses<Scenario['run']> = {
   async 'returns every animal once along the links, with a filter or without'(service) {
     const added = new Map<string, string>();
     for (const status of words('available pending sold available pending sold available')) {
@@ -240,7 +240,7 @@ const ON_STORES = {
     assert.deepEqual(changed.body, page.body);
     assert.notEqual(nextTarget(changed), undefined, 'the link to the next page');
   },
-} satisfies Clauses<Scenario['run']>;
+};
 
 /** The clauses that depend on the store: pages, exactly-once creates, entity tags, changes. */
 export const STORE_SCENARIOS = [
@@ -265,7 +265,7 @@ const CUT_OFF = ['zz\r\n', '5\r\nab', '5\r\nabcdefgh', ''].map(
     `POST {{base}}/pets HTTP/1.1\r\nHost: {{host}}\r\nAuthorization: Bearer {{key}}\r\nTransfer-Encoding: chunked\r\n\r\n${body}`,
 );
 
-const ON_TRANSPORTS = {
+const ON_TRANSPORTS: Clauses<Scenario['run']> = {
   async 'answers HEAD with the status and headers of GET'(service) {
     for (const request of HEADS) {
       const got = await responseTo(service, request);
@@ -302,10 +302,10 @@ const ON_TRANSPORTS = {
       await statusIs(304, service, known, `${file}, which the browser has`);
     }
   },
-} satisfies Clauses<Scenario['run']>;
+};
 
 /** Clauses that only a socket can show: a Request is whole. */
-const OVER_SOCKETS = {
+const OVER_SOCKETS: Clauses<Scenario['run']> = {
   async 'keeps serving after requests whose bodies are malformed or end early'(service) {
     for (const raw of CUT_OFF) await service.send({ raw }, { responses: 0 });
     for (const raw of CUT_OFF.slice(0, 1)) await service.send({ raw }, { untilClosed: true });
@@ -313,7 +313,7 @@ const OVER_SOCKETS = {
 
     await statusIs(200, service, get('/pets?limit=1'), 'a list afterwards');
   },
-} satisfies Clauses<Scenario['run']>;
+};
 
 /** The clauses that depend on the transport, and take several requests to show. */
 export const TRANSPORT_SCENARIOS = [

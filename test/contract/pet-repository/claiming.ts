@@ -20,11 +20,11 @@ import { addOnce, byId, listAll, twoHandles, type StoreRun } from '../store-subj
 const HOUR = 60 * 60 * 1000;
 const DAY = 24 * HOUR;
 
-const OPERATIONS = {
+const OPERATIONS: Operations = {
   addOnce: ({ pets }, _id, call) => addOnce(pets, samplePet(), claimed({ key: 'new' }), call),
-} satisfies Operations;
+};
 
-export const CLAIMING = {
+export const CLAIMING: Clauses<StoreRun> = {
   ...operationClauses(OPERATIONS),
   async 'takes 64 adds with claims at once, and stores each under an id of its own'({ pets }) {
     const names = times(ADDS_AT_ONCE, (number) => `Pet ${number}`);
@@ -233,4 +233,4 @@ export const CLAIMING = {
     }
     assert.equal((await listAll(pets)).length, 20, 'animals for twenty claims');
   },
-} satisfies Clauses<StoreRun>;
+};

@@ -4,13 +4,13 @@ import { samplePet } from '../samples.js';
 import { operationClauses, type Operations } from '../store-operations.js';
 import type { StoreRun } from '../store-subject.js';
 
-export const PET_OPERATIONS = {
+export const PET_OPERATIONS: Operations = {
   add: ({ pets }, _id, call) => pets.add(samplePet(), call),
   findById: ({ pets }, id, call) => pets.findById(id, call),
   list: ({ pets }, _id, call) => pets.list({ limit: 100 }, call),
-} satisfies Operations;
+};
 
-export const ENDING = {
+export const ENDING: Clauses<StoreRun> = {
   ...operationClauses(PET_OPERATIONS),
   async 'leaves no listener on the signal of a call that is over'(subject) {
     const { signal } = new AbortController();
@@ -47,4 +47,4 @@ export const ENDING = {
       }
     }
   },
-} satisfies Clauses<StoreRun>;
+};

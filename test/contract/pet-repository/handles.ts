@@ -44,17 +44,17 @@ const replaysClaims =
     assert.equal((await listAll(pets)).length, added.length);
   };
 
-const DURABLE_CLAIMS = {
+const DURABLE_CLAIMS: Clauses<StoreRun> = {
   'replays every claim from before closing and opening again exactly, and refuses it for another fingerprint':
     replaysClaims(reopened),
-} satisfies Clauses<StoreRun>;
+};
 
-const SHARED_CLAIMS = {
+const SHARED_CLAIMS: Clauses<StoreRun> = {
   'replays every claim from another handle exactly, and refuses it for another fingerprint':
     replaysClaims(anotherHandle),
-} satisfies Clauses<StoreRun>;
+};
 
-const DURABILITY = {
+const DURABILITY: Clauses<StoreRun> = {
   async 'has every animal exactly as before after closing and opening again'(subject) {
     const { categoryId, name, status } = FIELD_VALUES;
     const stored = await addAll(subject.pets, [
@@ -83,9 +83,9 @@ const DURABILITY = {
     assert.ok(pet.id > greatest, `the new id ${pet.id} came after ${greatest}`);
     assert.deepEqual(await listAll(pets), [...stored, pet]);
   },
-} satisfies Clauses<StoreRun>;
+};
 
-const SHARING = {
+const SHARING: Clauses<StoreRun> = {
   async 'shows each animal at once to another handle that reads all the time and found nothing before'(
     subject,
   ) {
@@ -126,9 +126,9 @@ const SHARING = {
     assert.equal(listed.length, 40, 'listed animals of 40');
     assert.deepEqual(await listAll(other), listed);
   },
-} satisfies Clauses<StoreRun>;
+};
 
-const ORDERING = {
+const ORDERING: Clauses<StoreRun> = {
   async 'shows no new animal with an id lower than one seen before, while twenty writers add'(
     subject,
   ) {
@@ -155,7 +155,7 @@ const ORDERING = {
     assert.deepEqual(seen, await listAll(reader));
     assert.equal(seen.length, 201, 'animals seen by the reader');
   },
-} satisfies Clauses<StoreRun>;
+};
 
 /** Cases about several handles on one store: one after another, or at the same time. */
 export const handleCases = [

@@ -57,7 +57,7 @@ function checkSeen(
   }
 }
 
-export const READING = {
+export const READING: Clauses<StoreRun> = {
   async 'finds each animal by its own id, and none by an id that was not assigned'({ pets }) {
     const stored = await addAll(pets, TWELVE);
     for (const pet of stored) assert.deepEqual(await pets.findById(pet.id), pet);
@@ -118,4 +118,4 @@ export const READING = {
     checkSeen(await traverseWhileOthersAdd(pets, { limit: 100 }), before, undefined);
     checkSeen(await traverseWhileOthersAdd(pets, { status: 'sold', limit: 100 }), before, 'sold');
   },
-} satisfies Clauses<StoreRun>;
+};
