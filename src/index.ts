@@ -21,12 +21,7 @@ export type {
   /** @deprecated Renamed to `CreateOptions`. Version 1.0 removes this name. */
   CreateOptions as CreateCall,
 } from './application/animal-store.js';
-export {
-  CopyError,
-  copyCatalogue,
-  type CopiedCatalogue,
-  type CopyOptions,
-} from './application/copy-catalogue.js';
+export { CopyError, copyCatalogue } from './application/copy-catalogue.js';
 export {
   createAnimalStore,
   type AnimalStoreDependencies,
@@ -54,7 +49,6 @@ export {
 } from './application/ports/pet-changes.js';
 export type { Claim, PetRange, PetRepository } from './application/ports/pet-repository.js';
 export type {
-  Complete,
   CompleteStore,
   OpenMode,
   OpenOptions,

@@ -6,28 +6,6 @@ import type { PetClaim } from './ports/catalogue-transfer.js';
 import { systemClock, timeOf, type Clock } from './ports/clock.js';
 import type { Store } from './ports/store.js';
 
-/** What to copy, and how. A `signal` ends it; the target then holds a part and cannot be used. */
-export interface CopyOptions extends CallOptions {
-  /** Only read. Nothing may write to it meanwhile. The caller closes both stores. */
-  readonly source: Store;
-  /** Without animals, claims and keys, and without an id that was ever assigned. Nothing else may use it meanwhile. */
-  readonly target: Store;
-  /** Tells which claims are live. Default: the machine's clock. */
-  readonly clock?: Clock | undefined;
-  /** Called after every batch with the number of animals that were copied, then with that of all copied and compared. */
-  readonly onProgress?: ((done: number) => void) | undefined;
-}
-
-/** How much was copied. */
-export interface CopiedCatalogue {
-  readonly pets: number;
-  /** Live claims. */
-  readonly claims: number;
-  readonly apiKeys: number;
-  /** The greatest id that the source has assigned: the target assigns greater ones. */
-  readonly lastId: bigint;
-}
-
 /** A catalogue was not copied: the message says why, without secrets. The source is unchanged. */
 export class CopyError extends Error {
   // A literal: minifiers rename classes.
@@ -47,8 +25,8 @@ const BATCH = 1000;
 /**
  * Copies a catalogue into an empty store: animals under their ids, all API keys, the claims that are live, and the
  * greatest id. Resolves to how many, after reading both stores again and finding the same animals and API keys, and as
- * many claims. What is written to the source after it was compared is not noticed. Until it resolves, the target is
- * marked as unfinished.
+ * many claims. What is written to the source after it was compared is not noticed. Until it resolves, also after an
+ * abort, the target is marked as unfinished and cannot be used.
  * @throws {CopyError} Also rejects with what the stores reject with, or with the signal's reason.
  */
 export async function copyCatalogue({
@@ -57,7 +35,23 @@ export async function copyCatalogue({
   clock = systemClock,
   onProgress = () => {},
   signal,
-}: CopyOptions): Promise<CopiedCatalogue> {
+}: CallOptions & {
+  /** Only read. Nothing may write to it meanwhile. The caller closes both stores. */
+  readonly source: Store;
+  /** Without animals, claims and keys, and without an id that was ever assigned. Nothing else may use it meanwhile. */
+  readonly target: Store;
+  /** Tells which claims are live. Default: the machine's clock. */
+  readonly clock?: Clock | undefined;
+  /** Called after every batch with the number of animals that were copied, then with that of all copied and compared. */
+  readonly onProgress?: ((done: number) => void) | undefined;
+}): Promise<{
+  readonly pets: number;
+  /** Live claims. */
+  readonly claims: number;
+  readonly apiKeys: number;
+  /** The greatest id that the source has assigned: the target assigns greater ones. */
+  readonly lastId: bigint;
+}> {
   const copy: Copy = { from: copyable(source), to: copyable(target), clock, options: { signal } };
   await requireCopyable(copy);
   await copy.to.transfer.markUnfinished(true, copy.options);
@@ -96,10 +90,7 @@ async function requireCopyable({ from, to, options }: Copy): Promise<void> {
   throw new CopyError(`${why}: choose a new one. Nothing was written.`, true);
 }
 
-async function copyAll(
-  { from, to, clock, options }: Copy,
-  onProgress: (copied: number) => void,
-): Promise<CopiedCatalogue> {
+async function copyAll({ from, to, clock, options }: Copy, onProgress: (copied: number) => void) {
   // Reserved first: whatever ends the copy, the target never assigns an id that the source has used.
   const { lastId } = await from.transfer.survey(options);
   await to.transfer.reserveIds(lastId, options);

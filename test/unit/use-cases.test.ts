@@ -25,7 +25,6 @@ import {
   copyCatalogue,
   createAnimalStore,
   importPets,
-  type CopiedCatalogue,
   type ImportOptions,
   type ImportReport,
   type ImportRow,
@@ -252,7 +251,7 @@ describe('A program that imports only the public entries', () => {
     expect(invalid, 'lines that are not valid').to.deep.equal([2, 2, 2]);
 
     const target = await openSqliteStore(join(folder, 'animals.db'));
-    const copied: CopiedCatalogue = await copyCatalogue({ source, target });
+    const copied = await copyCatalogue({ source, target });
 
     expect(copied).to.deep.equal({ pets: 2, claims: 1, apiKeys: 0, lastId: 8n });
 

@@ -6,13 +6,8 @@ import {
   type PetChanges,
   type PetCondition,
 } from '../../application/ports/pet-changes.js';
-import {
-  claimId,
-  type Claim,
-  type NothingElse,
-  type PetRepository,
-} from '../../application/ports/pet-repository.js';
-import type { Complete } from '../../application/ports/store.js';
+import { claimId, type Claim, type NothingElse } from '../../application/ports/pet-repository.js';
+import type { CompleteStore } from '../../application/ports/store.js';
 import { IdempotencyKeyReusedError, UnavailableError } from '../../domain/errors.js';
 import { petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
 
@@ -68,7 +63,7 @@ export class MemoryData {
  * Animals in the memory of this process, until it ends. The reference adapter: the shortest to read. No operation
  * awaits anything, so each is one step that no other call can interleave with.
  */
-export const memoryPets = (data: MemoryData): Complete<PetRepository> => ({
+export const memoryPets = (data: MemoryData): CompleteStore['pets'] => ({
   async add(pet, options) {
     data.requireOpen('adding an animal', options);
     return data.add(pet);

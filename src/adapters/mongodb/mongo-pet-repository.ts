@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
-import type { NothingElse, PetRepository } from '../../application/ports/pet-repository.js';
-import type { Complete } from '../../application/ports/store.js';
+import type { NothingElse } from '../../application/ports/pet-repository.js';
+import type { CompleteStore } from '../../application/ports/store.js';
 import { petWithId } from '../../domain/pet.js';
 import type { MongoConnection } from './mongo-connection.js';
 import { LostRaceError } from './mongo-errors.js';
@@ -9,10 +9,7 @@ import { PET_PROJECTION, PRESENT, toPet, toPetDocument, type PetDocument } from 
 import type { PetInserts } from './pet-inserts.js';
 
 /** Animals in a MongoDB database, shared by any number of processes and machines. */
-export function mongoPets(
-  connection: MongoConnection,
-  inserts: PetInserts,
-): Complete<PetRepository> {
+export function mongoPets(connection: MongoConnection, inserts: PetInserts): CompleteStore['pets'] {
   const pets = connection.collection<PetDocument>('pets');
   return {
     async add(pet, call) {

@@ -1,6 +1,6 @@
 import type { CreatedPet } from '../../application/animal-store.js';
-import type { Claim, NothingElse, PetRepository } from '../../application/ports/pet-repository.js';
-import type { Complete } from '../../application/ports/store.js';
+import type { Claim, NothingElse } from '../../application/ports/pet-repository.js';
+import type { CompleteStore } from '../../application/ports/store.js';
 import { IdempotencyKeyReusedError, UnavailableError } from '../../domain/errors.js';
 import { INT64_MAX } from '../../domain/int64.js';
 import { petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
@@ -22,7 +22,7 @@ import type { SqliteConnection } from './sqlite-connection.js';
 const SWEEP_DELAY = 60 * 60 * 1000;
 
 /** Animals in an SQLite file. What is acknowledged is on the disk, and several processes may share the file. */
-export function sqlitePets(connection: SqliteConnection): Complete<PetRepository> {
+export function sqlitePets(connection: SqliteConnection): CompleteStore['pets'] {
   const sql = {
     insert: connection.prepare(INSERT_PET),
     lastId: connection.prepare<readonly [bigint]>(LAST_ID),

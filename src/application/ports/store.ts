@@ -31,12 +31,9 @@ export interface Store {
 }
 
 /** A store with every port, which keeps claims. */
-export type CompleteStore = Complete<Omit<Store, 'pets'>> & {
-  readonly pets: Complete<PetRepository>;
+export type CompleteStore = { readonly [Part in keyof Store]-?: NonNullable<Store[Part]> } & {
+  readonly pets: { readonly addOnce: NonNullable<PetRepository['addOnce']> };
 };
-
-/** With every optional member. */
-export type Complete<Whole> = { readonly [Part in keyof Whole]-?: NonNullable<Whole[Part]> };
 
 /** Opens the stores of one technology. `STORE_URL` chooses the factory by its scheme. */
 export interface StoreFactory {

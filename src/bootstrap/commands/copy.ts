@@ -1,9 +1,5 @@
 import type { Command } from 'commander';
-import {
-  copyCatalogue,
-  type CopiedCatalogue,
-  type CopyOptions,
-} from '../../application/copy-catalogue.js';
+import { copyCatalogue } from '../../application/copy-catalogue.js';
 import type { OpenMode, Store } from '../../application/ports/store.js';
 import * as cli from './command-line.js';
 import { withProgress } from './with-store.js';
@@ -54,29 +50,26 @@ async function copy(
   try {
     const source = await open('--from', from, 'read');
     const target = await open('--to', to, 'create');
-    const copied = await copyStore(io, { source, target, clock, signal });
+    if (source.location === target.location)
+      throw new cli.UsageError('--from and --to name the same store.');
+    let done = 0;
+    const onProgress = (animals: number): void => {
+      done = animals;
+    };
+    const progress = (): string => `${done} animals copied or compared`;
+    const copied = await withProgress(io, progress, () =>
+      copyCatalogue({ source, target, clock, signal, onProgress }),
+    );
     const report = { from: source.location, to: target.location, ...copied };
-    await cli.print(io.stdout, cli.resultText(json, report, linesOf(report)));
+    const lines = [
+      `Copied animals: ${copied.pets}, live idempotency keys: ${copied.claims}, API keys: ${copied.apiKeys}`,
+      `  from ${report.from}`,
+      `  to   ${report.to}`,
+      'All were read again, and are equal. What was written to the source since is not in the target.',
+      `New animals get ids greater than ${copied.lastId}.`,
+    ];
+    await cli.print(io.stdout, cli.resultText(json, report, lines));
   } finally {
     for (const store of opened) await store.close();
   }
 }
-
-async function copyStore(io: cli.HostProcess, options: CopyOptions): Promise<CopiedCatalogue> {
-  if (options.source.location === options.target.location)
-    throw new cli.UsageError('--from and --to name the same store.');
-  let done = 0;
-  const onProgress = (animals: number): void => {
-    done = animals;
-  };
-  const progress = (): string => `${done} animals copied or compared`;
-  return withProgress(io, progress, () => copyCatalogue({ ...options, onProgress }));
-}
-
-const linesOf = (copied: CopiedCatalogue & { from: string; to: string }): readonly string[] => [
-  `Copied animals: ${copied.pets}, live idempotency keys: ${copied.claims}, API keys: ${copied.apiKeys}`,
-  `  from ${copied.from}`,
-  `  to   ${copied.to}`,
-  'All were read again, and are equal. What was written to the source since is not in the target.',
-  `New animals get ids greater than ${copied.lastId}.`,
-];
