@@ -65,8 +65,14 @@ export class NodeServer {
   #accepted = 0;
   #checking: NodeJS.Timeout | undefined;
 
-  /** @param listener may return a promise; if it throws or rejects before it responds, the response is 500 */
-  constructor(listener: RequestListener, options: NodeServerOptions = {}) {
+  /**
+   * @param listener may return a promise. If it throws or rejects before it responds, the response is that of its error:
+   * 500 unless it is one of the interface's
+   */
+  constructor(
+    listener: (...exchange: Parameters<RequestListener>) => unknown,
+    options: NodeServerOptions = {},
+  ) {
     this.#listener = listener;
     this.#options = options;
     this.#gates = {
