@@ -41,7 +41,7 @@ export interface HttpInterfaceOptions {
    * which may be a proxy's.
    */
   readonly clientAddress?: ((request: HttpRequest) => string | undefined) | undefined;
-  /** Settings that differ from `DEFAULT_HTTP_SETTINGS`. They are not checked. */
+  /** Settings that differ from their defaults. They are not checked. */
   readonly settings?: Partial<HttpSettings> | undefined;
   /** Called for every response. Omit to log nothing. */
   readonly log?: HttpLog | undefined;
@@ -109,17 +109,13 @@ export class HttpInterface {
     // By now the permit is that of the admission. Work that outlasts the deadline may keep its place.
     context.permit.end(response.body.length, timer.signal.aborted ? work : undefined);
 
+    this.#report(context, response, thrown);
     const { status, body } = response;
-    const fault = status >= 500 ? asError(thrown) : undefined;
-    this.#report(context, response, thrown, fault);
-    const headers = {
-      ...commonHeaders(context.requestId),
-      ...this.#headersOf(context, response.headers),
-    };
+    const headers = this.#headersOf(context, response.headers);
     // The host does not hear of health checks and of refusals for being busy: they say what they are there to say.
-    if (!fault || endpoint?.alwaysServed || fault instanceof BusyError)
+    if (status < 500 || endpoint?.alwaysServed || thrown instanceof BusyError)
       return { status, headers, body };
-    return { status, headers, body, fault };
+    return { status, headers, body, fault: asError(thrown) };
   }
 
   #contextOf(request: HttpRequest, found: FoundRoute | undefined): RequestContext {
@@ -141,12 +137,7 @@ export class HttpInterface {
     };
   }
 
-  #report(
-    context: RequestContext,
-    response: HttpResponse,
-    thrown: unknown,
-    fault: Error | undefined,
-  ): void {
+  #report(context: RequestContext, response: HttpResponse, thrown: unknown): void {
     const { request, endpoint, principal } = context;
     const { operation, sunset, alwaysServed: isProbe } = endpoint ?? {};
     report(this.#options.log, request, response, {
@@ -157,7 +148,7 @@ export class HttpInterface {
       clientAddress: this.#addressOf(request),
       keyId: principal?.keyId,
       keyFault: thrown instanceof InvalidKeyError ? thrown.fault : undefined,
-      error: fault,
+      error: thrown,
       milliseconds: performance.now() - context.began,
     });
   }
@@ -215,18 +206,14 @@ export class HttpInterface {
   }
 
   /** The headers of a response that has these of its own. */
-  #headersOf(
-    { request, route, endpoint, linkBase, quotaHeaders }: RequestContext,
-    own: HttpResponse['headers'],
-  ): HttpResponse['headers'] {
-    const declared = endpoint?.headers?.(linkBase()) ?? {};
-    const links = [declared['Link'], own['Link']].filter((link) => link !== undefined);
+  #headersOf(context: RequestContext, own: HttpResponse['headers']): HttpResponse['headers'] {
+    const { request, route, endpoint } = context;
     return {
+      ...commonHeaders(context.requestId),
       ...crossOriginHeaders(this.settings.corsOrigins, request, route),
-      ...declared,
-      ...quotaHeaders,
+      ...endpoint?.headers?.(context.linkBase()),
+      ...context.quotaHeaders,
       ...own,
-      ...(links.length > 0 && { Link: links.join(', ') }),
     };
   }
 
@@ -243,8 +230,7 @@ export class HttpInterface {
   #linkBase(request: HttpRequest, route: Route | undefined): string {
     const { publicUrl, basePath } = this.settings;
     if (publicUrl !== undefined) return publicUrl;
-    const mount = route && !route.open ? mountOf(request, route) : '';
-    return mount + basePath;
+    return route ? mountOf(request, route) + basePath : basePath;
   }
 }
 

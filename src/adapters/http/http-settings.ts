@@ -3,7 +3,10 @@ import type { RateLimiter } from './rate-limit.js';
 
 /** The settings of the HTTP interface, for every transport. */
 export interface HttpSettings {
-  /** The path that all operations are below, without a slash at its end. Its last segment is the version. */
+  /**
+   * The path that all operations are below, without a slash at its end. Its last segment is the version.
+   * Default: `/v1`.
+   */
   readonly basePath: string;
   /**
    * The service's address as clients see it, base path included: what Location and Link begin with. A URL, or a path
@@ -12,26 +15,35 @@ export interface HttpSettings {
   readonly publicUrl?: string | undefined;
   /** The address of the staging environment, for the OpenAPI document. Default: none. */
   readonly stagingUrl?: string | undefined;
-  /** The largest request body, in bytes. A larger one gets 413. */
+  /** The largest request body, in bytes. A larger one gets 413. Default: 64 KiB. */
   readonly bodyLimit: number;
-  /** The time a request may take, in milliseconds, without the time to read its body. A slower one gets 503. */
+  /**
+   * The time a request may take, in milliseconds, without the time to read its body. A slower one gets 503.
+   * Default: 5000.
+   */
   readonly requestDeadline: number;
-  /** The time a client may take to send its body, in milliseconds. A slower one gets 408. Servers often allow less. */
+  /**
+   * The time a client may take to send its body, in milliseconds. A slower one gets 408. Servers often allow less.
+   * Default: 20,000.
+   */
   readonly bodyDeadline: number;
-  /** When getPet became deprecated, or will be, to the second. The Deprecation header (RFC 9745) has it. */
+  /**
+   * When getPet became deprecated, or will be, to the second. The Deprecation header (RFC 9745) has it.
+   * Default: 20 November 2026.
+   */
   readonly deprecatedSince: Date;
-  /** `off`: getPet gets 410, `operation_removed`. */
+  /** `off`: getPet gets 410, `operation_removed`. Default: `on`. */
   readonly getPet: 'on' | 'off';
-  /** The experimental operations, which may still change, to serve. Empty: none. */
+  /** The experimental operations, which may still change, to serve. Default: none. */
   readonly experimental: ReadonlyArray<(typeof EXPERIMENTAL)[number]>;
-  /** The origins whose pages may use the service (CORS), as browsers send them. `*` alone: any. Empty: none. */
+  /** The origins whose pages may use the service (CORS), as browsers send them. `*` alone: any. Default: none. */
   readonly corsOrigins: readonly string[];
   /**
    * The limit of each API key, for the OpenAPI document. `HttpInterface` takes it from its rate limiter. Default:
    * none.
    */
   readonly rateLimit?: RateLimiter['limit'] | undefined;
-  /** Whether createPet takes an Idempotency-Key. `HttpInterface` takes it from its animal store. */
+  /** Whether createPet takes an Idempotency-Key. `HttpInterface` takes it from its animal store. Default: yes. */
   readonly idempotencyKeys: boolean;
 }
 

@@ -11,7 +11,6 @@ export { Readiness } from './health.js';
 export { HttpInterface, type HttpInterfaceOptions } from './http-interface.js';
 export type { HttpLog, RespondedRequest } from './http-log.js';
 export type { HttpRequest, HttpResponse } from './http-message.js';
-export { DEFAULT_HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
+export type { HttpSettings } from './http-settings.js';
 export type { RateLimiter } from './rate-limit.js';
-export type { OperationId } from './operations.js';
 export type { FoundRoute, Route } from './routes.js';

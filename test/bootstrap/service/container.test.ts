@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { Container } from 'inversify';
 import { createFetchHandler } from '../../../src/adapters/http/fetch/index.js';
 import { memoryStoreFactory, openMemoryStore } from '../../../src/adapters/memory/index.js';
-import { DEFAULT_HTTP_SETTINGS } from '../../../src/adapters/http/index.js';
+import { DEFAULT_HTTP_SETTINGS } from '../../../src/adapters/http/http-settings.js';
 import { StoreFileError } from '../../../src/adapters/sqlite/index.js';
 import type { StoreFactory } from '../../../src/application/ports/store.js';
 import { openStore } from '../../../src/bootstrap/service/stores.js';

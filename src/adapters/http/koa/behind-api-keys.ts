@@ -28,10 +28,11 @@ export function behindApiKeys(http: HttpInterface, router: Router): Middleware {
       state['signal'] = signal;
       try {
         await dispatch(context, async () => {});
+        return responseIn(context);
       } catch (error) {
-        return refusalOf(error);
+        if (isExposed(error)) return refusalOf(error);
+        throw error;
       }
-      return responseIn(context);
     });
     if (endpoints.size === 0) return undefined;
     return { route: { path, endpoints, open: false }, parameters: {} };
@@ -45,8 +46,7 @@ function endpointsAt(
   handle: Endpoint['handle'],
 ): Map<string, Endpoint> {
   const endpoints = new Map<string, Endpoint>();
-  for (const { methods, name, regexp } of router.stack) {
-    if (!regexp.test(path)) continue;
+  for (const { methods, name } of router.match(path, '').path) {
     for (const method of methods) {
       if (method === 'HEAD') continue; // it follows from GET
       endpoints.set(method, { operation: name, scope: scopeOf(method), handle });
@@ -73,15 +73,13 @@ function responseIn({ method, status, response, body }: Context): HttpResponse {
   };
 }
 
+type ClientError = InstanceType<typeof Koa.HttpError>;
+
 /** Whether it is an error for the client, as `context.throw` makes it. */
-const isExposed = (thrown: unknown): thrown is InstanceType<typeof Koa.HttpError> =>
+const isExposed = (thrown: unknown): thrown is ClientError =>
   isError(thrown) && 'expose' in thrown && thrown.expose === true;
 
-/** The response to an error for the client. Throws any other. */
-function refusalOf(thrown: unknown): HttpResponse {
-  if (!isExposed(thrown)) throw thrown;
-  const { status, message, headers } = thrown;
+function refusalOf({ status, message, headers, code }: ClientError): HttpResponse {
   const inWords = STATUS_CODES[status]?.toLowerCase().replaceAll(/\W+/g, '_');
-  const code: unknown = thrown['code'] ?? inWords;
-  return refusal({ code: String(code), message, status }, headers);
+  return refusal({ code: String(code ?? inWords), message, status }, headers);
 }

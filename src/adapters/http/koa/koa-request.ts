@@ -5,13 +5,12 @@ import { clientDisconnected, payloadTooLarge } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
 import { splitRequestTarget, type HttpResponse } from '../http-message.js';
 import { NodeRequest, bytesIn, contentOf, writeResponse } from '../node/node-request.js';
-import type { OperationId } from '../operations.js';
 import type { FoundRoute } from '../routes.js';
 
 /** What the router adds to `ctx.state`. */
 export interface AnimalStoreState {
   /** The operation that the request is for. Routes of your own have none. */
-  readonly operation?: OperationId;
+  readonly operation?: string;
   /** Who is calling, once the API key turned out to be valid. */
   readonly principal?: Principal;
   /** Aborted at the deadline, or when the client disconnects. Only routes of your own have it. */
@@ -68,12 +67,9 @@ export class KoaRequest extends NodeRequest {
     this.#parseBody = parseBody;
   }
 
-  override get originalPath(): string | undefined {
+  override get originalPath(): string {
     // An outer host such as Express may have changed the target before Koa.
-    const ofHost = super.originalPath;
-    if (ofHost !== undefined) return ofHost;
-    const { originalUrl, req } = this.#context;
-    return originalUrl === req.url ? undefined : splitRequestTarget(originalUrl).path;
+    return super.originalPath ?? splitRequestTarget(this.#context.originalUrl).path;
   }
 
   override onAuthenticated(principal: Principal): void {
