@@ -16,7 +16,7 @@ import { createLogger } from '../service/logger.js';
 import type { AdminPort } from '../service/metrics.js';
 import { startLine } from '../service/node-version.js';
 import { isLoopback, misspelledSettings } from '../service/settings.js';
-import { startService, type Service } from '../service/start-service.js';
+import { isReady, startService, type Service } from '../service/start-service.js';
 import { TOKENS, type Adapter } from '../service/wiring.js';
 
 /** Runs the service until SIGINT or SIGTERM. Resolves to the exit code: 0, or 1 if the stop cut something off. */
@@ -118,13 +118,9 @@ async function logReadiness(
   const places = [`ready at ${url}`, `docs at ${docs}`, `animals in ${store}`];
   if (adminPort) places.push(`metrics at ${adminPort.url}`);
   const line = { url, docs, metrics: adminPort?.url, store };
-  const readiness = await container.getAsync(TOKENS.readiness);
-  try {
-    await readiness.check();
-    logger.info(line, places.join(', '));
-  } catch {
-    logger.warn(line, `not yet ${places.join(', ')}`);
-  }
+  const message = places.join(', ');
+  if (await isReady(await container.getAsync(TOKENS.readiness))) logger.info(line, message);
+  else logger.warn(line, `not yet ${message}`);
 }
 
 /** As `ensureKey`. While the store is unreachable, the service runs, is not ready, and lets nobody in. */

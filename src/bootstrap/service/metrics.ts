@@ -9,7 +9,7 @@ import type { Store } from '../../application/ports/store.js';
 import { isAnimalStoreError } from '../../domain/errors.js';
 import { isUnavailable } from './errors.js';
 import { VERSION } from './node-version.js';
-import { addressOf } from './start-service.js';
+import { addressOf, isReady } from './start-service.js';
 import { TOKENS, wiring, type Token } from './wiring.js';
 
 /** The open `ADMIN_PORT`. */
@@ -106,11 +106,8 @@ function measureState(container: Container, describe: Describe): void {
       },
     });
 
-  addGauge('ready', '1 if /readyz is 200, else 0.', TOKENS.readiness, (readiness) =>
-    readiness.check().then(
-      () => 1,
-      () => 0,
-    ),
+  addGauge('ready', '1 if /readyz is 200, else 0.', TOKENS.readiness, async (readiness) =>
+    Number(await isReady(readiness)),
   );
   addGauge('pets', 'Animals in the store, counted once a minute.', TOKENS.store, petCounter());
   const expiring = 'Managed API keys that expire within seven days.';

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { NodeServer } from '../../adapters/http/node/node-server.js';
 import { crossOriginHeaders } from '../../adapters/http/response-headers.js';
 import { DOCS_PATH } from '../../adapters/http/docs-routes.js';
+import type { Readiness } from '../../adapters/http/health.js';
 import { resultWithin } from './time-limit.js';
 import { TOKENS } from './wiring.js';
 import type { Store } from '../../application/ports/store.js';
@@ -82,6 +83,16 @@ async function requireWhole({ transfer, location }: Store): Promise<void> {
     throw new Error(
       `The store ${location} is a copy that has not finished: copy again, to a new store.`,
     );
+}
+
+/** Whether `/readyz` responds with 200. */
+export async function isReady(readiness: Readiness): Promise<boolean> {
+  try {
+    await readiness.check();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The host in a URL that works on this machine. */

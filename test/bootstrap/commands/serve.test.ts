@@ -21,6 +21,10 @@ async function started(environment: Record<string, string> = {}, ...modules: Ada
   return { serving, io: serving.io, url: await serving.ready() };
 }
 
+const throwFull = () => {
+  throw new Error('the log is full');
+};
+
 describe('serve', () => {
   afterEach(() => Serving.stopAll());
 
@@ -246,11 +250,6 @@ describe('serve', () => {
   });
 
   it('fails to start with one line of JSON under LOG_FORMAT=json, whatever the reason', async () => {
-    const { port } = new URL(await serve({ API_KEYS: KEY, STORE_URL: 'memory:' }).ready());
-    const unfinished = openMemoryStore();
-    await unfinished.transfer.markUnfinished(true);
-    const throwing = factory('shelf', () => Promise.reject(new Error('no shelf\nhere')));
-    const noKeys = new Shelf({ apiKeys: undefined });
     type Start = readonly [code: number, said: RegExp, env: object, ...Adapter[]];
     const starts: readonly Start[] = [
       [
@@ -258,29 +257,18 @@ describe('serve', () => {
         /^Invalid settings:\n {2}PORT must.*\n {2}MAX_IN_FLIGHT must/,
         { PORT: 'x', MAX_IN_FLIGHT: '0' },
       ],
-      [2, /STORE_URL must start with/, { STORE_URL: 'nonsense' }],
-      [2, /ADAPTERS: \.\/none\.mjs cannot/, { ADAPTERS: './none.mjs' }],
+      [2, /^There is no API key: set/, { API_KEYS: '' }, new Shelf({ apiKeys: undefined }).module],
       [
-        2,
-        /EXPERIMENTAL must be empty/,
-        { EXPERIMENTAL: 'removePet' },
-        new Shelf({ changes: undefined }).module,
+        1,
+        /^no shelf here$/,
+        {},
+        factory('shelf', () => Promise.reject(new Error('no shelf\nhere'))),
       ],
-      [1, /EADDRINUSE.*Set HOST/, { PORT: port }, new Shelf().module],
-      [1, /EADDRINUSE.*Set HOST/, { ADMIN_PORT: port }, new Shelf().module],
-      [1, /ENOTFOUND|EAI_AGAIN/, { HOST: 'nowhere.invalid' }, new Shelf().module],
-      [2, /^There is no API key: set/, { API_KEYS: '' }, noKeys.module],
-      [1, /is a copy that has not finished/, {}, new Shelf(unfinished).module],
-      [1, /^no shelf here$/, {}, throwing],
       [
         1,
         /^TypeError: not a function\n +at/,
         {},
-        new Shelf().module,
-        ({ replaceFrom }) =>
-          replaceFrom(TOKENS.animalStore, () => {
-            throw new TypeError('not a function');
-          }),
+        factory('shelf', () => Promise.reject(new TypeError('not a function'))),
       ],
     ];
     for (const [code, said, env, ...modules] of starts) {
@@ -386,6 +374,35 @@ describe('serve', () => {
     expect(await serving.stop(), io.err).to.equal(1);
     expect(io.messages).to.include('stopped; some requests were cut off');
     expect([await cutOff, shelf.closed]).to.deep.equal(['cut off', 1]);
+  });
+
+  it('stops the service again if it fails when it is ready', async () => {
+    const shelf = new Shelf();
+
+    const serving = serve({ API_KEYS: KEY }, shelf.module, ({ decorate }) =>
+      decorate(TOKENS.logger, (logger) => logger && changed(logger, { info: throwFull })),
+    );
+
+    expect(await serving.code, serving.io.err).to.equal(1);
+    expect(serving.io.err).to.equal('the log is full\n');
+    expect(shelf.closed, 'times that the store was closed').to.equal(1);
+  });
+
+  it('logs that it stopped once its metrics cannot be read any more', async () => {
+    const { serving, io } = await started({
+      API_KEYS: KEY,
+      STORE_URL: 'memory:',
+      ADMIN_PORT: '0',
+    });
+    const metrics = String(io.lines[0]?.['metrics']);
+    let asked: Promise<unknown> = Promise.resolve('not asked');
+    io.on('written', () => {
+      if (io.messages.at(-1) === 'stopped') asked = statusOf(metrics).catch(({ code }) => code);
+    });
+
+    await serving.stop();
+
+    expect(await asked, 'what reading the metrics led to').to.equal('ECONNREFUSED');
   });
 
   it('loads its own log before the adapters, which may replace it', async () => {
