@@ -4,7 +4,7 @@ import {
   UNCACHED,
   encodedForLink,
   type HttpRequest,
-  type HttpResponse,
+  type HeaderFields,
 } from './http-message.js';
 import { fitsPolicy, type HttpSettings } from './http-settings.js';
 import { entityTagOf } from './entity-tag.js';
@@ -77,7 +77,7 @@ function fileRoute(
   path: string,
   type: string,
   load: () => Promise<string>,
-  others: HttpResponse['headers'] = {},
+  others: HeaderFields = {},
 ): Route {
   const headers = { ...others, 'Content-Type': type, ...REVALIDATED };
   // Results are kept, not promises: not every runtime lets one request wait for the promise of another.
@@ -96,7 +96,7 @@ function fileRoute(
  * The page may load its own files and send requests to the service, here and at its published addresses. No other page
  * may frame it.
  */
-function securityHeaders({ publicUrl, stagingUrl }: HttpSettings): HttpResponse['headers'] {
+function securityHeaders({ publicUrl, stagingUrl }: HttpSettings): HeaderFields {
   // An address that is a path has the origin of the page itself.
   const addresses = [publicUrl, stagingUrl].flatMap((url) =>
     url === undefined || url.startsWith('/') || !fitsPolicy(url) ? [] : [new URL(url).origin],

@@ -1,6 +1,12 @@
 import { isAnimalStoreError } from '../../domain/errors.js';
 import { ERRORS, messageOf, type ErrorCode } from './error-codes.js';
-import { JSON_TYPE, UNCACHED, commonHeaders, type HttpResponse } from './http-message.js';
+import {
+  JSON_TYPE,
+  UNCACHED,
+  commonHeaders,
+  type HeaderFields,
+  type HttpResponse,
+} from './http-message.js';
 import type { ErrorBody } from './schemas.js';
 
 /** A request that HTTP itself refuses. The client gets the message and the headers. */
@@ -28,7 +34,7 @@ export class HttpError extends Error {
 export const detailedError = (
   code: ErrorCode,
   details: Parameters<typeof messageOf>[1],
-  headers?: HttpError['headers'],
+  headers?: HeaderFields,
 ): HttpError => new HttpError(code, messageOf(code, details), headers);
 
 export const payloadTooLarge = (bodyLimit: number): HttpError =>
@@ -47,13 +53,11 @@ export const bodyAlreadyRead = (): HttpError =>
 export const clientDisconnected = (): HttpError =>
   new HttpError('request_timeout', 'The client disconnected.');
 
-/** A response in the Error shape, and the code in its body. */
-export type ErrorResponse = HttpResponse & { readonly code: string };
-
+/** A response in the Error shape. */
 export const refusal = (
   { code, message, status }: ErrorBody,
-  headers: Readonly<Record<string, string>> = {},
-): ErrorResponse => ({
+  headers: HeaderFields = {},
+): HttpResponse => ({
   code,
   status,
   headers: { ...headers, 'Content-Type': JSON_TYPE, ...UNCACHED },
@@ -64,8 +68,8 @@ export const refusal = (
  * The response to an error, with the headers of every response. A client never learns the cause of an error, or the
  * message of an error that nobody expected.
  */
-export function errorResponse(error: unknown, requestId: string): ErrorResponse {
-  const respond = (code: ErrorCode, message: string, headers?: HttpError['headers']) =>
+export function errorResponse(error: unknown, requestId: string): HttpResponse {
+  const respond = (code: ErrorCode, message: string, headers?: HeaderFields) =>
     refusal(
       { code, message, status: ERRORS[code].status },
       { ...commonHeaders(requestId), ...headers },

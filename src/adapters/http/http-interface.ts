@@ -6,7 +6,13 @@ import { docsRoutes, documentRoute, type DocsFile } from './docs-routes.js';
 import { HttpError, clientDisconnected, detailedError, errorResponse } from './error-responses.js';
 import { healthRoutes, type Readiness } from './health.js';
 import { report, type HttpLog } from './http-log.js';
-import { UNCACHED, commonHeaders, type HttpRequest, type HttpResponse } from './http-message.js';
+import {
+  UNCACHED,
+  commonHeaders,
+  type HeaderFields,
+  type HttpRequest,
+  type HttpResponse,
+} from './http-message.js';
 import { completeSettings, type HttpSettings } from './http-settings.js';
 import { operationRoutes } from './operation-handlers.js';
 import { ACCEPT_PATCH } from './request-body.js';
@@ -206,7 +212,7 @@ export class HttpInterface {
   }
 
   /** The headers of a response that has these of its own. */
-  #headersOf(context: RequestContext, own: HttpResponse['headers']): HttpResponse['headers'] {
+  #headersOf(context: RequestContext, own: HeaderFields): HeaderFields {
     const { request, route, endpoint } = context;
     return {
       ...commonHeaders(context.requestId),

@@ -54,7 +54,7 @@ const byteLength: (text: string) => number =
 export function report(
   log: HttpLog | undefined,
   request: Pick<HttpRequest, 'method' | 'path' | 'header' | 'afterResponse'>,
-  { status, code, body }: Pick<HttpResponse, 'status' | 'body'> & { readonly code?: string },
+  { status, code, body }: HttpResponse,
   rest: Pick<RespondedRequest, 'requestId' | 'milliseconds'> & Partial<RespondedRequest>,
 ): void {
   if (!log) return;

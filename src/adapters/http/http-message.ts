@@ -39,9 +39,14 @@ export interface HttpResponse {
   readonly headers: Readonly<Record<string, string>>;
   /** Text of the Content-Type. Empty without a body. */
   readonly body: string;
+  /** The code of an error, for the log. */
+  readonly code?: string;
   /** Why the status is 500 or above, for the host; absent if the service is only busy. It may reveal internals. */
   readonly fault?: Error;
 }
+
+/** Header fields (RFC 9110, 6.3) by their usual names, each with one value. */
+export type HeaderFields = HttpResponse['headers'];
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -52,7 +57,7 @@ export const REVALIDATED = { 'Cache-Control': 'private, no-cache' };
 export const UNCACHED = { 'Cache-Control': 'no-store' };
 
 /** The headers of every response. */
-export const commonHeaders = (requestId: string): Readonly<Record<string, string>> => ({
+export const commonHeaders = (requestId: string): HeaderFields => ({
   'X-Request-Id': requestId,
   'X-Content-Type-Options': 'nosniff',
 });

@@ -1,13 +1,13 @@
 import type { AnimalStore, ExperimentalAnimalStore } from '../../application/animal-store.js';
 import { entityTagOf } from './entity-tag.js';
 import { lateBody } from './error-responses.js';
-import { JSON_TYPE, REVALIDATED, UNCACHED } from './http-message.js';
+import { JSON_TYPE, REVALIDATED, UNCACHED, type HeaderFields } from './http-message.js';
 import type { HttpSettings } from './http-settings.js';
 import {
   OPERATIONS,
   deprecationHeaders,
   isRemoved,
-  servedOperations,
+  servedPaths,
   type Operation,
   type OperationId,
 } from './operations.js';
@@ -20,7 +20,7 @@ import type { Endpoint, RequestContext, Route } from './routes.js';
 
 /** Carries out an operation. Status, media type and caching of its response follow from its declaration. */
 type Handler = (context: RequestContext) => Promise<{
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly headers?: HeaderFields | undefined;
   /** Empty without a body. */
   readonly body: string;
 }>;
@@ -46,8 +46,7 @@ export function operationRoutes(animalStore: AnimalStore, settings: HttpSettings
       handle: respondTo(operation, handlers[id]),
     };
   };
-  const byPath = Map.groupBy(servedOperations(settings), ([, { path }]) => path);
-  return Array.from(byPath, ([path, operations]) => {
+  return Array.from(servedPaths(settings), ([path, operations]) => {
     const endpoints = operations.map(
       ([id, operation]) => [operation.method, endpointOf(id, operation)] as const,
     );

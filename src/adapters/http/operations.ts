@@ -146,7 +146,7 @@ export const OPERATIONS = {
       status: 200,
       description: `The animals of the page, at most \`limit\` (default ${PAGE_LIMIT.default}).`,
       schema: reference('Pets'),
-      headers: ['NextLink'],
+      headers: ['EntityTag', 'NextLink'],
     },
     conditional: true,
     errors: ['invalid_parameter', 'precondition_failed'],
@@ -202,7 +202,12 @@ export const OPERATIONS = {
       petId: PET_ID_PARAMETER,
       'If-None-Match': IF_NONE_MATCH,
     },
-    success: { status: 200, description: 'The animal.', schema: reference('Pet') },
+    success: {
+      status: 200,
+      description: 'The animal.',
+      schema: reference('Pet'),
+      headers: ['EntityTag'],
+    },
     conditional: true,
     errors: ['pet_not_found', 'precondition_failed'],
   },
@@ -266,6 +271,10 @@ export const servedOperations = ({ experimental, idempotencyKeys }: HttpSettings
   ).map(([id, operation]): (typeof ALL)[number] =>
     id === 'createPet' && !idempotencyKeys ? [id, CREATE_WITHOUT_KEYS] : [id, operation],
   );
+
+/** The same by their paths. */
+export const servedPaths = (settings: HttpSettings) =>
+  Map.groupBy(servedOperations(settings), ([, { path }]) => path);
 
 /** Makes the headers of a deprecated operation: RFC 9745 (a Structured Field date), RFC 8594 and RFC 5829. */
 export function deprecationHeaders({ sunset, successor }: Deprecation, since: Date) {

@@ -10,6 +10,7 @@ import { parseInt64 } from '../../domain/int64.js';
 import { PET_RULES } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 import { OPERATIONS } from './operations.js';
+import type { RequestContext } from './routes.js';
 import { CHANGE_QUERY, LIST_QUERY, ListQuery } from './schemas.js';
 
 /**
@@ -72,7 +73,7 @@ function repeatedIn(sent: URLSearchParams, names: readonly string[]): Fault[] {
  * Reads the id in a path.
  * @throws {PetNotFoundError} it is no int64, so no animal has it
  */
-export function readPetId({ petId = '' }: Readonly<Record<string, string>>): bigint {
+export function readPetId({ petId = '' }: RequestContext['parameters']): bigint {
   const id = parseInt64(petId);
   if (id === undefined) throw new PetNotFoundError(petId);
   return id;

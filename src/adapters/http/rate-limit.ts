@@ -1,4 +1,5 @@
 import { detailedError } from './error-responses.js';
+import type { HeaderFields } from './http-message.js';
 
 /** Counts the requests of each API key. */
 export interface RateLimiter {
@@ -29,9 +30,7 @@ export interface RateLimiter {
  * (draft-ietf-httpapi-ratelimit-headers; only this function knows the draft, which may still change).
  * It throws an `HttpError`, `rate_limited`, with the same headers.
  */
-export function requestCounter(
-  limiter: RateLimiter,
-): (keyId: string) => Promise<Readonly<Record<string, string>>> {
+export function requestCounter(limiter: RateLimiter): (keyId: string) => Promise<HeaderFields> {
   const { requests, seconds } = limiter.limit;
   const policy = { 'RateLimit-Policy': `"default";q=${requests};w=${seconds}` };
   return async (keyId) => {

@@ -8,7 +8,7 @@ import {
   type JsonValue,
 } from '../../exact-json.js';
 import { HttpError, detailedError } from './error-responses.js';
-import type { HttpRequest } from './http-message.js';
+import type { HeaderFields, HttpRequest } from './http-message.js';
 import { OPERATIONS } from './operations.js';
 import { NEW_PET, PET_CHANGE } from './schemas.js';
 
@@ -54,7 +54,7 @@ function mediaTypeError(request: HttpRequest, types: readonly string[]): HttpErr
 
 const unsupportedBody = (
   { method }: HttpRequest,
-  headers: HttpError['headers'],
+  headers: HeaderFields,
   message?: string,
 ): HttpError =>
   new HttpError('unsupported_media_type', message, {

@@ -1,4 +1,4 @@
-import type { HttpRequest } from './http-message.js';
+import type { HeaderFields, HttpRequest } from './http-message.js';
 import { allowedMethods, type Route } from './routes.js';
 
 /** Response headers that pages of other origins may read, beyond those that the Fetch standard always allows. */
@@ -24,7 +24,7 @@ export function crossOriginHeaders(
   origins: readonly string[],
   request: Pick<HttpRequest, 'method' | 'header'>,
   route?: Route,
-): Readonly<Record<string, string>> {
+): HeaderFields {
   if (origins.length === 0) return {};
   const allowsAny = origins.includes('*');
   // Without it a cache could serve the response for one origin to another.

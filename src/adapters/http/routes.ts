@@ -1,6 +1,11 @@
 import type { Principal, Scope } from '../../application/ports/authenticator.js';
 import type { Permit } from './admission.js';
-import { encodedForLink, type HttpRequest, type HttpResponse } from './http-message.js';
+import {
+  encodedForLink,
+  type HeaderFields,
+  type HttpRequest,
+  type HttpResponse,
+} from './http-message.js';
 import type { RequestTimer } from './request-timer.js';
 
 /** A path that is served. Transports match paths, and leave methods to the interface. */
@@ -22,7 +27,7 @@ export interface Endpoint {
   /** When the operation will be removed, if it is deprecated. */
   readonly sunset?: Date | undefined;
   /** Returns the headers of its every response. */
-  readonly headers?: ((linkBase: string) => Readonly<Record<string, string>>) | undefined;
+  readonly headers?: ((linkBase: string) => HeaderFields) | undefined;
   /** What to use instead, below the base path, if the operation was removed. */
   readonly removed?: string | undefined;
   /** Served even at capacity: health checks need a response precisely then. */
@@ -41,7 +46,7 @@ export interface RequestContext {
   readonly route: Route | undefined;
   readonly endpoint: Endpoint | undefined;
   /** The parameters of the path, decoded. */
-  readonly parameters: Readonly<Record<string, string>>;
+  readonly parameters: FoundRoute['parameters'];
   readonly timer: RequestTimer;
   /** Aborted when the time is over or the client has disconnected. */
   readonly signal: AbortSignal;
@@ -52,7 +57,7 @@ export interface RequestContext {
   /** Set once the key turned out to be valid. Never set on open routes. */
   principal?: Principal;
   /** Set once the request was counted by a rate limiter. */
-  quotaHeaders?: Readonly<Record<string, string>>;
+  quotaHeaders?: HeaderFields;
 }
 
 /** A route that answers GET and needs no key. */

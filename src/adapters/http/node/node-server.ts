@@ -8,9 +8,9 @@ import {
 } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { errorResponse, type ErrorResponse } from '../error-responses.js';
+import { errorResponse } from '../error-responses.js';
 import { report, type HttpLog } from '../http-log.js';
-import type { HttpRequest } from '../http-message.js';
+import type { HttpRequest, HttpResponse } from '../http-message.js';
 import type { AdmissionControl } from './admission-control.js';
 import { FairScheduler } from './fair-scheduler.js';
 import { Gate, type Gates } from './gate.js';
@@ -239,7 +239,7 @@ export class NodeServer {
   }
 
   /** Makes and logs a response in place of a listener. */
-  #responseTo({ remoteAddress }: Gate, error: unknown, request: RefusedRequest): ErrorResponse {
+  #responseTo({ remoteAddress }: Gate, error: unknown, request: RefusedRequest): HttpResponse {
     const response = errorResponse(error, request.id);
     const rest = { requestId: request.id, clientAddress: remoteAddress, error, milliseconds: 0 };
     report(this.#options.log, request, response, rest);

@@ -5,7 +5,7 @@ import { reference, type Keywords } from '../json-schema.js';
 import {
   errorExample,
   isRemoved,
-  servedOperations,
+  servedPaths,
   type Operation,
   type Parameter,
 } from '../operations.js';
@@ -80,8 +80,7 @@ export function openApiDocument(given: Partial<HttpSettings> = {}): string {
 }
 
 function paths(settings: HttpSettings): object {
-  const byPath = Map.groupBy(servedOperations(settings), ([, { path }]) => path);
-  const items = [...byPath].map(([path, operations]) => {
+  const items = [...servedPaths(settings)].map(([path, operations]) => {
     const methods = operations.map(([id, operation]) => [
       operation.method.toLowerCase(),
       operationObject(id, operation, settings),
@@ -160,8 +159,7 @@ function successResponses(
   common: readonly HeaderName[],
 ): object {
   const { status, description, schema } = success;
-  const entityTag = conditional ? (['EntityTag'] as const) : [];
-  const headers = references([...common, ...entityTag, ...(success.headers ?? [])]);
+  const headers = references([...common, ...(success.headers ?? [])]);
   const unchanged = {
     description: 'Unchanged since the `ETag` in `If-None-Match`. No body.',
     headers,
