@@ -13,10 +13,10 @@ import {
   required,
   twoHandles,
   PARTS,
+  type CompleteSubject,
+  type PortRun,
   type StoreSubject,
 } from './store-subject.js';
-
-type Run = (apiKeys: ApiKeyRepository, subject: StoreSubject) => Promise<void>;
 
 /** Adds the keys simultaneously. */
 async function addKeys(apiKeys: ApiKeyRepository, records: readonly ApiKeyRecord[]): Promise<void> {
@@ -67,35 +67,35 @@ const ODD_IDS = [
 
 const EXACT = each(STORED, (what, apiKey) => [
   `stores a key exactly: ${what}`,
-  async (apiKeys: ApiKeyRepository) => {
+  async ({ apiKeys }: CompleteSubject) => {
     assert.equal(await apiKeys.add(apiKey), true);
     assert.deepEqual(await apiKeys.findById(apiKey.id), apiKey);
     assert.deepEqual(await apiKeys.list(), [apiKey]);
   },
 ]);
 
-const STORING: Clauses<Run> = {
-  async 'resolves to undefined for an id that no key has'(apiKeys) {
+const STORING: Clauses<PortRun> = {
+  async 'resolves to undefined for an id that no key has'({ apiKeys }) {
     for (const id of ODD_IDS) assert.equal(await apiKeys.findById(id), undefined, id);
     await apiKeys.add(sampleApiKey());
     for (const id of ODD_IDS) assert.equal(await apiKeys.findById(id), undefined, id);
   },
-  async 'resolves to false for an id that is taken, and changes nothing'(apiKeys) {
+  async 'resolves to false for an id that is taken, and changes nothing'({ apiKeys }) {
     assert.equal(await apiKeys.add(sampleApiKey()), true);
     assert.equal(await apiKeys.add(sampleApiKey()), false);
     assert.equal(await apiKeys.add({ ...fullApiKey(), id: sampleApiKey().id }), false);
     assert.deepEqual(await apiKeys.list(), [sampleApiKey()]);
   },
-  async 'gives an id to one of twenty simultaneous adds, and stores that one'(apiKeys) {
+  async 'gives an id to one of twenty simultaneous adds, and stores that one'({ apiKeys }) {
     const records = times(20, (number) => sampleApiKey({ name: `key ${number}` }));
     const added = await Promise.all(records.map((record) => apiKeys.add(record)));
     const winners = records.filter((_, index) => added[index]);
     assert.equal(winners.length, 1, `${winners.length} of twenty adds with one id succeeded`);
     assert.deepEqual(await apiKeys.list(), winners);
   },
-  async 'shows a change to the next read, even one that found nothing or another key just before'(
+  async 'shows a change to the next read, even one that found nothing or another key just before'({
     apiKeys,
-  ) {
+  }) {
     assert.equal(await apiKeys.findById('k1'), undefined);
     assert.deepEqual(await apiKeys.list(), []);
     await apiKeys.add(sampleApiKey());
@@ -105,9 +105,9 @@ const STORING: Clauses<Run> = {
     assert.deepEqual(await apiKeys.findById('k1'), revoked);
     assert.deepEqual(await apiKeys.list(), [revoked]);
   },
-  async 'lists hundreds of keys in ascending order of creation, whatever the order of the adds'(
+  async 'lists hundreds of keys in ascending order of creation, whatever the order of the adds'({
     apiKeys,
-  ) {
+  }) {
     const records = times(300, (number) =>
       sampleApiKey({ id: `k${500 - number}`, createdAt: 999_999_999_900 + number }),
     );
@@ -115,9 +115,9 @@ const STORING: Clauses<Run> = {
     await addKeys(apiKeys, shuffled);
     assert.deepEqual(await apiKeys.list(), records);
   },
-  async 'lists keys that were created at the same time in the order of the code units of their ids'(
+  async 'lists keys that were created at the same time in the order of the code units of their ids'({
     apiKeys,
-  ) {
+  }) {
     const ids = words('- 0 00 10 9 A AB B Z _ a aB ab b z 🦊 ～');
     const records = ids.map((id) => sampleApiKey({ id }));
     await addKeys(apiKeys, [...records.slice(7).toReversed(), ...records.slice(0, 7)]);
@@ -125,10 +125,10 @@ const STORING: Clauses<Run> = {
   },
 };
 
-const REVOKING: Clauses<Run> = {
+const REVOKING: Clauses<PortRun> = {
   ...each({ past: Date.UTC(1026, 0), future: Date.UTC(2999, 0) }, (when, at) => [
     `revokes a key at an instant in the ${when}, and changes nothing else`,
-    async (apiKeys: ApiKeyRepository) => {
+    async ({ apiKeys }: CompleteSubject) => {
       const { revokedAt: _, ...unrevoked } = fullApiKey();
       await addKeys(apiKeys, [sampleApiKey(), unrevoked]);
       assert.deepEqual(await apiKeys.revoke('full', at), { ...unrevoked, revokedAt: at });
@@ -136,9 +136,9 @@ const REVOKING: Clauses<Run> = {
       assert.deepEqual(await apiKeys.findById('k1'), sampleApiKey());
     },
   ]),
-  async 'keeps the earliest instant of several revocations, so that a retry changes nothing'(
+  async 'keeps the earliest instant of several revocations, so that a retry changes nothing'({
     apiKeys,
-  ) {
+  }) {
     await apiKeys.add(sampleApiKey());
     let earliest = Infinity;
     for (const at of [2000, 2000, 2001, 1999, 3000]) {
@@ -148,19 +148,18 @@ const REVOKING: Clauses<Run> = {
       assert.deepEqual(await apiKeys.findById('k1'), expected);
     }
   },
-  async 'resolves to undefined for a revocation of an id that no key has, and stores nothing'(
+  async 'resolves to undefined for a revocation of an id that no key has, and stores nothing'({
     apiKeys,
-  ) {
+  }) {
     await apiKeys.add(sampleApiKey());
     for (const id of ODD_IDS) assert.equal(await apiKeys.revoke(id, 5), undefined, id);
     assert.deepEqual(await apiKeys.list(), [sampleApiKey()]);
   },
   async 'keeps the earliest instant of twenty simultaneous revocations, through two handles if shared'(
-    apiKeys,
     subject,
   ) {
     const handles = (await twoHandles(subject)).map((handle) => required(handle.apiKeys));
-    await apiKeys.add(sampleApiKey());
+    await subject.apiKeys.add(sampleApiKey());
     const instants = times(10, (number) => 1000 + ((number * 7 + 3) % 10));
     await Promise.all(instants.flatMap((at) => handles.map((handle) => handle.revoke('k1', at))));
     for (const handle of handles) {
@@ -171,14 +170,15 @@ const REVOKING: Clauses<Run> = {
 };
 
 export const API_KEY_OPERATIONS: Operations = {
-  add: ({ apiKeys }, _id, call) => required(apiKeys).add(sampleApiKey({ id: 'k2' }), call),
-  findById: ({ apiKeys }, _id, call) => required(apiKeys).findById('k1', call),
-  list: ({ apiKeys }, _id, call) => required(apiKeys).list(call),
-  revoke: ({ apiKeys }, _id, call) => required(apiKeys).revoke('k1', 5, call),
+  add: ({ apiKeys }, _id, call) => apiKeys.add(sampleApiKey({ id: 'k2' }), call),
+  findById: ({ apiKeys }, _id, call) => apiKeys.findById('k1', call),
+  list: ({ apiKeys }, _id, call) => apiKeys.list(call),
+  revoke: ({ apiKeys }, _id, call) => apiKeys.revoke('k1', 5, call),
 };
 
-const DURABILITY: Clauses<Run> = {
-  async 'has every key exactly as before after closing and opening again'(apiKeys, subject) {
+const DURABILITY: Clauses<PortRun> = {
+  async 'has every key exactly as before after closing and opening again'(subject) {
+    const { apiKeys } = subject;
     await addKeys(apiKeys, [sampleApiKey(), fullApiKey()]);
     const revoked = await apiKeys.revoke('k1', 5);
     const again = required((await reopened(subject)).apiKeys);
@@ -188,9 +188,8 @@ const DURABILITY: Clauses<Run> = {
   },
 };
 
-const SHARING: Clauses<Run> = {
+const SHARING: Clauses<PortRun> = {
   async 'shows each key and its revocation at once to another handle that reads all the time'(
-    apiKeys,
     subject,
   ) {
     const other = required((await anotherHandle(subject)).apiKeys);
@@ -204,10 +203,10 @@ const SHARING: Clauses<Run> = {
       async (number) => {
         const key = sampleApiKey({ id: `k${number}` });
         assert.equal(await other.findById(key.id), undefined);
-        await apiKeys.add(key);
+        await subject.apiKeys.add(key);
         await isSeen(key);
         for (const revokedAt of [7, 5]) {
-          await apiKeys.revoke(key.id, revokedAt);
+          await subject.apiKeys.revoke(key.id, revokedAt);
           await isSeen({ ...key, revokedAt });
         }
         assert.equal(await other.add(key), false);

@@ -26,10 +26,9 @@ import {
   required,
   type OpenStore,
   PARTS,
+  type PortRun,
   type StoreSubject,
 } from './store-subject.js';
-
-type Run = (transfer: CatalogueTransfer, subject: StoreSubject) => Promise<void>;
 
 /** Ids at which a number, a double or an int32 goes wrong first, and the greatest. */
 const GREAT_IDS = [2n ** 31n, 2n ** 32n + 1n, 2n ** 53n + 1n, MAX_GIVEN_ID];
@@ -80,11 +79,11 @@ const TEXTS = ['a', 'A', 'a ', 'é', 'e\u0301', '🐶', '\uffff', '"', '\\', 'x'
 const byPair = (claims: readonly PetClaim[]): ReadonlyMap<string, PetClaim> =>
   new Map(claims.map((claim) => [JSON.stringify([claim.scope, claim.key]), claim]));
 
-const ANIMALS: Clauses<Run> = {
-  async 'stores written animals under their ids exactly, for every way of reading'(
+const ANIMALS: Clauses<PortRun> = {
+  async 'stores written animals under their ids exactly, for every way of reading'({
     transfer,
-    { pets },
-  ) {
+    pets,
+  }) {
     const stored = trickyPets();
 
     await write(transfer, stored);
@@ -98,10 +97,10 @@ const ANIMALS: Clauses<Run> = {
       assert.deepEqual(await pets.list({ after: pet.id, limit: 1 }), next, `after ${pet.id}`);
     }
   },
-  async 'stores every animal of a batch of 1,001, in any order, also below those that are stored'(
+  async 'stores every animal of a batch of 1,001, in any order, also below those that are stored'({
     transfer,
-    { pets },
-  ) {
+    pets,
+  }) {
     const ids = times(1001, BigInt);
     await write(transfer, petsWithIds(2000n));
 
@@ -113,10 +112,10 @@ const ANIMALS: Clauses<Run> = {
     assert.deepEqual(found, petsWithIds(...ids, 2000n));
     await transfer.writePets([]);
   },
-  async 'stores a batch once that is written again, whole, in part or simultaneously'(
+  async 'stores a batch once that is written again, whole, in part or simultaneously'({
     transfer,
-    { pets },
-  ) {
+    pets,
+  }) {
     const batch = petsWithIds(...times(20, BigInt));
     await write(transfer, batch.slice(0, 10));
     await write(transfer, batch.slice(0, 10));
@@ -126,10 +125,10 @@ const ANIMALS: Clauses<Run> = {
 
     assert.deepEqual(await listAll(pets), batch);
   },
-  async 'leaves an animal whose id is taken as it is, and stores the rest of the batch'(
+  async 'leaves an animal whose id is taken as it is, and stores the rest of the batch'({
     transfer,
-    { pets },
-  ) {
+    pets,
+  }) {
     const pet = await pets.add(samplePet({ name: 'Bella' }));
     await transfer.reserveIds(pet.id + 2n);
 
@@ -137,7 +136,7 @@ const ANIMALS: Clauses<Run> = {
 
     assert.deepEqual(await listAll(pets), [pet, ...petsWithIds(pet.id + 1n, pet.id + 2n)]);
   },
-  async 'assigns greater ids after those that were reserved'(transfer, { pets }) {
+  async 'assigns greater ids after those that were reserved'({ transfer, pets }) {
     await pets.add(samplePet()); // a handle may have taken a block of ids
     for (const last of [2n, 41n, 2n ** 32n, 2n ** 53n + 1n, MAX_GIVEN_ID]) {
       await transfer.reserveIds(last);
@@ -146,7 +145,7 @@ const ANIMALS: Clauses<Run> = {
       assert.deepEqual(await pets.findById(pet.id), pet);
     }
   },
-  async 'takes nothing back when fewer ids are reserved, or none'(transfer, { pets }) {
+  async 'takes nothing back when fewer ids are reserved, or none'({ transfer, pets }) {
     await transfer.reserveIds(50n);
 
     await Promise.all([7n, 60n, 0n].map((last) => transfer.reserveIds(last)));
@@ -156,10 +155,10 @@ const ANIMALS: Clauses<Run> = {
     const { id } = await pets.add(samplePet());
     assert.ok(id > 60n, `${id} was assigned, though ids up to 60 were reserved`);
   },
-  async 'surveys animals, and the greatest id that was assigned or reserved, to the digit'(
+  async 'surveys animals, and the greatest id that was assigned or reserved, to the digit'({
     transfer,
-    { pets },
-  ) {
+    pets,
+  }) {
     assert.deepEqual(await transfer.survey(), { pets: 0, lastId: 0n }, 'of an empty store');
 
     await transfer.reserveIds(50n);
@@ -177,15 +176,15 @@ const ANIMALS: Clauses<Run> = {
 };
 
 /** For stores whose animals can be removed. */
-const REMOVED: Clauses<Run> = {
-  async 'stores an animal under the id of one that was removed, and can remove it again'(
+const REMOVED: Clauses<PortRun> = {
+  async 'stores an animal under the id of one that was removed, and can remove it again'({
     transfer,
-    subject,
-  ) {
-    const { pets, changes } = subject;
+    pets,
+    changes,
+  }) {
     const { pet: withClaim } = await addOnce(pets, samplePet(), claimed());
     const pet = await pets.add(samplePet());
-    for (const { id } of [withClaim, pet]) await changes?.remove(id, PET_STATUSES);
+    for (const { id } of [withClaim, pet]) await changes.remove(id, PET_STATUSES);
     const given = petsWithIds(withClaim.id, pet.id, pet.id + 1n);
 
     await write(transfer, given);
@@ -193,18 +192,19 @@ const REMOVED: Clauses<Run> = {
     assert.deepEqual(await listAll(pets), given);
     for (const each of given) assert.deepEqual(await pets.findById(each.id), each);
     for (const { id } of given)
-      assert.equal(await changes?.remove(id, PET_STATUSES), true, `whether ${id} was removed`);
+      assert.equal(await changes.remove(id, PET_STATUSES), true, `whether ${id} was removed`);
     assert.deepEqual(await listAll(pets), []);
   },
-  async 'ends the claim of a removed animal whose id an animal brings back, and no other claim'(
+  async 'ends the claim of a removed animal whose id an animal brings back, and no other claim'({
     transfer,
-    { pets, changes },
-  ) {
+    pets,
+    changes,
+  }) {
     const added = new Map<string, Pet>();
     for (const key of ['back', 'removed', 'stored'])
       added.set(key, (await addOnce(pets, samplePet(), claimed({ key }))).pet);
     const idOf = (key: string): bigint => required(added.get(key)).id;
-    for (const key of ['back', 'removed']) await changes?.remove(idOf(key), PET_STATUSES);
+    for (const key of ['back', 'removed']) await changes.remove(idOf(key), PET_STATUSES);
     const given = petsWithIds(idOf('back'), idOf('stored'), idOf('stored') + 1n);
 
     // Twice: what is written again ends no claim that was made since.
@@ -227,11 +227,11 @@ const REMOVED: Clauses<Run> = {
   },
 };
 
-const CLAIMS: Clauses<Run> = {
-  async 'reads a claim that an add has made, with every field, until its keepUntil'(
+const CLAIMS: Clauses<PortRun> = {
+  async 'reads a claim that an add has made, with every field, until its keepUntil'({
     transfer,
-    { pets },
-  ) {
+    pets,
+  }) {
     assert.deepEqual(await allClaims(transfer), []);
 
     const { pet } = await addOnce(pets, samplePet(), claimed());
@@ -242,9 +242,9 @@ const CLAIMS: Clauses<Run> = {
     assert.deepEqual(await allClaims(transfer, end - 1), expected, 'a millisecond before its end');
     assert.deepEqual(await allClaims(transfer, end), [], 'at its end');
   },
-  async 'reads every live claim exactly once in batches of the limit, whatever its texts'(
+  async 'reads every live claim exactly once in batches of the limit, whatever its texts'({
     transfer,
-  ) {
+  }) {
     const claims = TEXTS.flatMap((scope) => TEXTS.map((key) => petClaim(1n, { scope, key })));
     await write(transfer, petsWithIds(1n));
     await transfer.writeClaims([
@@ -263,10 +263,10 @@ const CLAIMS: Clauses<Run> = {
 
     assert.deepEqual(byPair(read), byPair(claims));
   },
-  async 'honours a written claim: replays the animal, and refuses another fingerprint'(
+  async 'honours a written claim: replays the animal, and refuses another fingerprint'({
     transfer,
-    { pets },
-  ) {
+    pets,
+  }) {
     await write(transfer, petsWithIds(1n, 2n));
     await transfer.writeClaims([petClaim(2n), petClaim(1n, { key: 'another' })]);
 
@@ -275,7 +275,7 @@ const CLAIMS: Clauses<Run> = {
     const reused = addOnce(pets, samplePet(), claimed({ fingerprint: 'another fingerprint' }));
     await rejectsWithCode(reused, 'idempotency_key_reused');
   },
-  async 'lets a written claim expire at its keepUntil'(transfer, { pets }) {
+  async 'lets a written claim expire at its keepUntil'({ transfer, pets }) {
     await write(transfer, petsWithIds(1n));
     await transfer.writeClaims([petClaim(1n, { keepUntil: instant(1000) })]);
 
@@ -285,7 +285,7 @@ const CLAIMS: Clauses<Run> = {
     assert.ok(before.replayed, 'it was forgotten a millisecond before its end');
     assert.ok(!at.replayed, 'it was replayed at its end');
   },
-  async 'replaces a claim with the same scope and key, and leaves the others'(transfer) {
+  async 'replaces a claim with the same scope and key, and leaves the others'({ transfer }) {
     await write(transfer, petsWithIds(1n, 2n));
     const other = petClaim(1n, { key: 'other' });
     const newer = petClaim(2n, { fingerprint: 'another fingerprint', keepUntil: instant(5) });
@@ -295,7 +295,7 @@ const CLAIMS: Clauses<Run> = {
 
     assert.deepEqual(byPair(await allClaims(transfer)), byPair([newer, other]));
   },
-  async 'is unfinished from the mark until it is taken away, and is none before'(transfer) {
+  async 'is unfinished from the mark until it is taken away, and is none before'({ transfer }) {
     await transfer.reserveIds(7n);
     assert.ok(!(await transfer.isUnfinished()), 'it is unfinished without a mark');
     for (const isUnfinished of [false, true, true, false, false]) {
@@ -308,15 +308,14 @@ const CLAIMS: Clauses<Run> = {
 };
 
 export const TRANSFER_OPERATIONS: Operations = {
-  survey: ({ transfer }, _id, call) => required(transfer).survey(call),
-  isUnfinished: ({ transfer }, _id, call) => required(transfer).isUnfinished(call),
-  markUnfinished: ({ transfer }, _id, call) => required(transfer).markUnfinished(true, call),
-  reserveIds: ({ transfer }, _id, call) => required(transfer).reserveIds(999n, call),
-  writePets: ({ transfer }, id, call) => required(transfer).writePets(petsWithIds(id + 1n), call),
-  readClaims: ({ transfer }, _id, call) =>
-    required(transfer).readClaims({ limit: 1, now: instant(0) }, call),
+  survey: ({ transfer }, _id, call) => transfer.survey(call),
+  isUnfinished: ({ transfer }, _id, call) => transfer.isUnfinished(call),
+  markUnfinished: ({ transfer }, _id, call) => transfer.markUnfinished(true, call),
+  reserveIds: ({ transfer }, _id, call) => transfer.reserveIds(999n, call),
+  writePets: ({ transfer }, id, call) => transfer.writePets(petsWithIds(id + 1n), call),
+  readClaims: ({ transfer }, _id, call) => transfer.readClaims({ limit: 1, now: instant(0) }, call),
   writeClaims: ({ transfer }, id, call) =>
-    required(transfer).writeClaims([petClaim(id, { key: 'another' })], call),
+    transfer.writeClaims([petClaim(id, { key: 'another' })], call),
 };
 
 async function fill(transfer: CatalogueTransfer): Promise<void> {
@@ -326,33 +325,29 @@ async function fill(transfer: CatalogueTransfer): Promise<void> {
   await transfer.writeClaims([petClaim(5n)]);
 }
 
-async function assertFilled({ transfer, pets }: OpenStore): Promise<void> {
-  assert.ok(await required(transfer).isUnfinished(), 'the mark is lost');
+async function assertFilled(store: OpenStore): Promise<void> {
+  const { pets } = store;
+  const transfer = required(store.transfer);
+  assert.ok(await transfer.isUnfinished(), 'the mark is lost');
   assert.deepEqual(await listAll(pets), petsWithIds(1n, 5n));
-  assert.deepEqual(await allClaims(required(transfer)), [petClaim(5n)]);
+  assert.deepEqual(await allClaims(transfer), [petClaim(5n)]);
   const replay = await addOnce(pets, unsavedPet(5n), claimed());
   assert.deepEqual(replay, { pet: examplePet(5n), replayed: true });
   const pet = await pets.add(samplePet());
   assert.ok(pet.id > 99n, `${pet.id} was assigned, though ids up to 99 were reserved`);
 }
 
-const DURABILITY: Clauses<Run> = {
-  async 'has everything that was written and reserved after closing and opening again'(
-    transfer,
-    subject,
-  ) {
-    await fill(transfer);
+const DURABILITY: Clauses<PortRun> = {
+  async 'has everything that was written and reserved after closing and opening again'(subject) {
+    await fill(subject.transfer);
     await assertFilled(await reopened(subject));
   },
 };
 
-const SHARING: Clauses<Run> = {
-  async 'shows what was written and reserved to the next call of another handle'(
-    transfer,
-    subject,
-  ) {
+const SHARING: Clauses<PortRun> = {
+  async 'shows what was written and reserved to the next call of another handle'(subject) {
     const other = await anotherHandle(subject);
-    await fill(transfer);
+    await fill(subject.transfer);
     await assertFilled(other);
   },
 };

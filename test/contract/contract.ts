@@ -74,20 +74,10 @@ export function missingIn(subject: object, ...paths: readonly string[]): string 
   return missing.length > 0 ? `the subject has no ${missing.join(', no ')}` : undefined;
 }
 
-function valueAt(subject: object, path: string): unknown {
-  let value: unknown = subject;
-  for (const name of path.split('.')) {
-    if (typeof value !== 'object' || value === null) return undefined;
-    value = Reflect.get(value, name);
-  }
-  return value;
-}
-
-/** The paths of the operations of a port. */
-export const pathsOf = <Port>(
-  port: string,
-  operations: Readonly<Record<keyof Port & string, true>>,
-): readonly string[] => Object.keys(operations).map((name) => `${port}.${name}`);
+const valueAt = (subject: object, path: string): unknown =>
+  path
+    .split('.')
+    .reduce<unknown>((value, name) => Reflect.get(Object(value) as object, name), subject);
 
 /** Makes a new subject, set up as given. Its store is empty. */
 export type Open<Tested extends Subject, Given extends string = never> = (

@@ -28,10 +28,9 @@ import {
   required,
   twoHandles,
   PARTS,
+  type PortRun,
   type StoreSubject,
 } from './store-subject.js';
-
-type Run = (changes: PetChanges, subject: StoreSubject) => Promise<void>;
 
 const ANY = PET_STATUSES;
 
@@ -73,8 +72,8 @@ const CHANGES: readonly PetChange[] = [
 const withChange = (pet: Pet, change: PetChange): Pet =>
   petWithId(pet.id, Object.assign({ ...pet }, change));
 
-const CHANGING: Clauses<Run> = {
-  async 'changes the given fields of one animal, and nothing else'(changes, { pets }) {
+const CHANGING: Clauses<PortRun> = {
+  async 'changes the given fields of one animal, and nothing else'({ changes, pets }) {
     const stored = await addAll(pets, samplePets(3, FULL_PET));
     let expected = required(stored[1]);
     for (const change of CHANGES) {
@@ -86,10 +85,10 @@ const CHANGING: Clauses<Run> = {
       await reads(pets, stored.with(1, expected));
     }
   },
-  async 'changes and removes an animal only while every field is as it was read'(
+  async 'changes and removes an animal only while every field is as it was read'({
     changes,
-    { pets },
-  ) {
+    pets,
+  }) {
     for (const change of CHANGES) {
       const pet = await pets.add(FULL_PET);
       const changed = required(await changes.change(pet.id, change, pet));
@@ -104,7 +103,7 @@ const CHANGING: Clauses<Run> = {
     }
     await reads(pets, []);
   },
-  async 'changes any status to any, also to the same'(changes, { pets }) {
+  async 'changes any status to any, also to the same'({ changes, pets }) {
     for (const from of PET_STATUSES)
       for (const to of PET_STATUSES) {
         const pet = await pets.add(samplePet({ status: from }));
@@ -114,7 +113,7 @@ const CHANGING: Clauses<Run> = {
         assert.deepEqual(await pets.findById(pet.id), changed);
       }
   },
-  async 'changes only from one of the statuses, and else names the one it is'(changes, { pets }) {
+  async 'changes only from one of the statuses, and else names the one it is'({ changes, pets }) {
     const pet = await pets.add(samplePet({ status: 'pending' }));
     const sell = (...from: PetStatus[]) => changes.change(pet.id, { status: 'sold' }, from);
 
@@ -127,25 +126,25 @@ const CHANGING: Clauses<Run> = {
     assert.equal((await sell('available', 'pending'))?.status, 'sold');
     assert.equal(await changes.remove(pet.id, ['sold']), true, 'whether it was removed');
   },
-  async 'shows a change to the next read, even one that saw the animal just before'(
+  async 'shows a change to the next read, even one that saw the animal just before'({
     changes,
-    { pets },
-  ) {
+    pets,
+  }) {
     const pet = await pets.add(samplePet());
     for (const status of ['pending', 'sold', 'available'] as const) {
       await changes.change(pet.id, { status }, ANY);
       await reads(pets, [{ ...pet, status }]);
     }
   },
-  async 'returns frozen animals'(changes, { pets }) {
+  async 'returns frozen animals'({ changes, pets }) {
     const pet = await pets.add(samplePet());
     const changed = await changes.change(pet.id, { status: 'sold' }, ANY);
     assert.ok(Object.isFrozen(changed), 'the changed animal is not frozen');
   },
 };
 
-const REMOVING: Clauses<Run> = {
-  async 'removes one animal, once'(changes, { pets }) {
+const REMOVING: Clauses<PortRun> = {
+  async 'removes one animal, once'({ changes, pets }) {
     const stored = await addAll(pets, [samplePet(), samplePet(), samplePet({ status: 'sold' })]);
     const removed = required(stored[1]);
 
@@ -156,7 +155,7 @@ const REMOVING: Clauses<Run> = {
     assert.equal(await changes.change(removed.id, { status: 'sold' }, ANY), undefined);
     await reads(pets, stored.toSpliced(1, 1), [removed]);
   },
-  async 'finds no animal under an id that was never assigned'(changes, { pets }) {
+  async 'finds no animal under an id that was never assigned'({ changes, pets }) {
     const pet = await pets.add(samplePet());
     for (const id of [0n, -1n, -pet.id, pet.id + 1n, pet.id + 2n ** 32n, INT64_MAX, INT64_MIN]) {
       assert.equal(await changes.change(id, { status: 'sold' }, ANY), undefined, String(id));
@@ -164,7 +163,7 @@ const REMOVING: Clauses<Run> = {
     }
     await reads(pets, [pet]);
   },
-  async 'never assigns the id of a removed animal again'(changes, { pets }) {
+  async 'never assigns the id of a removed animal again'({ changes, pets }) {
     let last = 0n;
     for (let round = 0; round < 3; round += 1) {
       const pet = await pets.add(samplePet());
@@ -175,8 +174,8 @@ const REMOVING: Clauses<Run> = {
   },
 };
 
-const REPLAYING: Clauses<Run> = {
-  async 'replays a create as it was, whatever became of the animal'(changes, { pets }) {
+const REPLAYING: Clauses<PortRun> = {
+  async 'replays a create as it was, whatever became of the animal'({ changes, pets }) {
     const { pet } = await addOnce(pets, FULL_PET, claimed());
     for (const change of CHANGES) {
       const changed = required(await changes.change(pet.id, change, ANY));
@@ -190,7 +189,7 @@ const REPLAYING: Clauses<Run> = {
     const reused = addOnce(pets, samplePet(), claimed({ fingerprint: 'another fingerprint' }));
     await rejectsWithCode(reused, 'idempotency_key_reused');
   },
-  async 'keeps a removed animal away from retries at the same time'(changes, { pets }) {
+  async 'keeps a removed animal away from retries at the same time'({ changes, pets }) {
     for (const key of times(10, (number) => `key ${number}`)) {
       const { pet } = await addOnce(pets, FULL_PET, claimed({ key }));
       const retries = times(10, () => addOnce(pets, FULL_PET, claimed({ key })));
@@ -200,7 +199,7 @@ const REPLAYING: Clauses<Run> = {
       assert.deepEqual(await listAll(pets), []);
     }
   },
-  async 'adds another animal once the claim of a removed one has expired'(changes, { pets }) {
+  async 'adds another animal once the claim of a removed one has expired'({ changes, pets }) {
     const { pet } = await addOnce(pets, FULL_PET, claimed());
     await changes.remove(pet.id, ANY);
 
@@ -213,15 +212,14 @@ const REPLAYING: Clauses<Run> = {
 };
 
 /** For stores that can be copied. */
-const COPYING: Clauses<Run> = {
-  async 'hands the claims of changed and removed animals to a copy'(changes, { pets, transfer }) {
-    const copying = required(transfer);
+const COPYING: Clauses<PortRun> = {
+  async 'hands the claims of changed and removed animals to a copy'({ changes, pets, transfer }) {
     const { pet: changed } = await addOnce(pets, FULL_PET, claimed({ key: 'changed' }));
     const { pet: removed } = await addOnce(pets, FULL_PET, claimed({ key: 'removed' }));
     await changes.change(changed.id, { status: 'sold' }, ANY);
     await changes.remove(removed.id, ANY);
 
-    const claims = await copying.readClaims({ limit: 10, now: Date.now() });
+    const claims = await transfer.readClaims({ limit: 10, now: Date.now() });
 
     const ids = new Map(claims.map(({ key, petId }) => [key, petId]));
     assert.equal(ids.get('changed'), changed.id, 'the id in the claim of the changed animal');
@@ -229,8 +227,8 @@ const COPYING: Clauses<Run> = {
 
     // In the copy the animal of a claim may have been removed.
     const petId = removed.id + 1000n;
-    await copying.reserveIds(petId);
-    await copying.writeClaims([{ ...sampleClaim({ key: 'copy' }), petId }]);
+    await transfer.reserveIds(petId);
+    await transfer.writeClaims([{ ...sampleClaim({ key: 'copy' }), petId }]);
 
     const replay = await addOnce(pets, FULL_PET, claimed({ key: 'copy' }));
 
@@ -273,11 +271,8 @@ function started<Result>(call: Promise<Result>): Promise<Result> {
   return call;
 }
 
-const RACING: Clauses<Run> = {
-  async 'lets exactly one of forty simultaneous changes from one status succeed'(
-    _changes,
-    subject,
-  ) {
+const RACING: Clauses<PortRun> = {
+  async 'lets exactly one of forty simultaneous changes from one status succeed'(subject) {
     for (let round = 0; round < 3; round += 1) {
       const pet = await subject.pets.add(samplePet());
 
@@ -290,7 +285,6 @@ const RACING: Clauses<Run> = {
     }
   },
   async 'lets exactly one of forty simultaneous changes of an animal as it was read succeed'(
-    _changes,
     subject,
   ) {
     const pet = await subject.pets.add(FULL_PET);
@@ -303,7 +297,7 @@ const RACING: Clauses<Run> = {
     for (const error of errors) checkCode(error, 'precondition_failed');
     assert.deepEqual(await subject.pets.findById(pet.id), values[0]);
   },
-  async 'keeps simultaneous changes of different fields'(_changes, subject) {
+  async 'keeps simultaneous changes of different fields'(subject) {
     const [one, other] = await bothChanges(subject);
     const stored = await addAll(subject.pets, samplePets(20));
 
@@ -318,7 +312,7 @@ const RACING: Clauses<Run> = {
     const expected = stored.map((pet) => withChange(pet, change));
     await reads(subject.pets, expected);
   },
-  async 'lets exactly one of forty simultaneous removals find the animal'(_changes, subject) {
+  async 'lets exactly one of forty simultaneous removals find the animal'(subject) {
     const pet = await subject.pets.add(samplePet());
 
     const { values, errors } = await race(subject, (changes) => changes.remove(pet.id, ANY));
@@ -327,7 +321,7 @@ const RACING: Clauses<Run> = {
     const removals = values.filter(Boolean).length;
     assert.equal(removals, 1, `${removals} callers removed the animal`);
   },
-  async 'ends a change beside a removal as if one came first'(_changes, subject) {
+  async 'ends a change beside a removal as if one came first'(subject) {
     const [one, other] = await bothChanges(subject);
     const stored = await addAll(subject.pets, samplePets(20));
 
@@ -341,7 +335,7 @@ const RACING: Clauses<Run> = {
 
     await reads(subject.pets, [], stored);
   },
-  async 'applies each of many simultaneous changes of one animal once'(_changes, subject) {
+  async 'applies each of many simultaneous changes of one animal once'(subject) {
     const both = await bothChanges(subject);
     const pet = await subject.pets.add(samplePet());
     const next = { available: 'pending', pending: 'sold', sold: 'available' } as const;
@@ -368,7 +362,7 @@ const RACING: Clauses<Run> = {
     const found = await subject.pets.findById(pet.id);
     assert.equal(found?.status, expected, `its status after changes ${text}`);
   },
-  async 'takes 64 changes at once, beside adds'(changes, { pets }) {
+  async 'takes 64 changes at once, beside adds'({ changes, pets }) {
     const stored = await addAll(pets, samplePets(64));
     const removed = stored.slice(0, 32);
     const kept = stored.slice(32);
@@ -383,10 +377,10 @@ const RACING: Clauses<Run> = {
     assert.deepEqual(sold, expected);
     await reads(pets, [...expected, ...added], removed);
   },
-  async 'lists each animal that stays exactly once, page by page, while others change or go'(
+  async 'lists each animal that stays exactly once, page by page, while others change or go'({
     changes,
-    { pets },
-  ) {
+    pets,
+  }) {
     const stored = await addAll(
       pets,
       times(60, (number) => samplePet({ status: number % 2 === 0 ? 'sold' : 'available' })),
@@ -413,21 +407,21 @@ const RACING: Clauses<Run> = {
 };
 
 export const CHANGE_OPERATIONS: Operations = {
-  change: ({ changes }, id, call) => required(changes).change(id, { status: 'sold' }, ANY, call),
-  remove: ({ changes }, id, call) => required(changes).remove(id, ANY, call),
+  change: ({ changes }, id, call) => changes.change(id, { status: 'sold' }, ANY, call),
+  remove: ({ changes }, id, call) => changes.remove(id, ANY, call),
 };
 
 /** What a further handle knows of changes that were made through the first. */
 const keepsChanges =
-  (further: typeof reopened): Run =>
-  async (changes, subject) => {
+  (further: typeof reopened): PortRun =>
+  async (subject) => {
     const first = await subject.pets.add(FULL_PET);
     const second = await subject.pets.add(FULL_PET);
     const third = await addClaimed(subject.pets, FULL_PET);
     const change: PetChange = { name: '$name', categoryId: INT64_MAX, status: 'sold' };
-    await changes.change(first.id, change, ANY);
-    await changes.remove(second.id, ANY);
-    await changes.remove(third.id, ANY);
+    await subject.changes.change(first.id, change, ANY);
+    await subject.changes.remove(second.id, ANY);
+    await subject.changes.remove(third.id, ANY);
 
     const later = await further(subject);
 
@@ -440,26 +434,23 @@ const keepsChanges =
     assert.equal(isRemovedAgain, false, 'whether a removed animal was removed again');
   };
 
-const DURABILITY: Clauses<Run> = {
+const DURABILITY: Clauses<PortRun> = {
   'has every change after closing and opening again, with its claim, and assigns no removed id':
     keepsChanges(reopened),
 };
 
-const SHARING: Clauses<Run> = {
+const SHARING: Clauses<PortRun> = {
   'has every change in another handle, with its claim, and assigns no removed id':
     keepsChanges(anotherHandle),
-  async 'shows each change and removal at once to another handle that reads all the time'(
-    changes,
-    subject,
-  ) {
+  async 'shows each change and removal at once to another handle that reads all the time'(subject) {
     const { pets: other } = await anotherHandle(subject);
     const pets = await addAll(subject.pets, samplePets(10));
     await besideReads(
       () => other.list({ limit: 1 }),
       async (number) => {
         const { id } = required(pets[number % 10]);
-        if (number < 10) await changes.change(id, { status: 'sold' }, ANY);
-        else await changes.remove(id, ANY);
+        if (number < 10) await subject.changes.change(id, { status: 'sold' }, ANY);
+        else await subject.changes.remove(id, ANY);
         assert.equal((await other.findById(id))?.status, number < 10 ? 'sold' : undefined);
       },
     );

@@ -14,28 +14,31 @@ import {
   noStore,
   reopened,
   PARTS,
+  type CompleteSubject,
   type StoreRun,
   type StoreSubject,
 } from './store-subject.js';
 
 /** The calls of every port. */
-const OPERATIONS = {
+const OPERATIONS: Readonly<Record<string, Operations>> = {
   pets: PET_OPERATIONS,
   apiKeys: API_KEY_OPERATIONS,
   transfer: TRANSFER_OPERATIONS,
   changes: CHANGE_OPERATIONS,
-} satisfies Record<string, Operations>;
+};
+
+type NamedCall = readonly [name: string, call: () => Promise<unknown>];
 
 /** Those of the ports that the store has. */
-function callsOf(subject: StoreSubject): readonly [name: string, Operations[string]][] {
-  const calls: [string, Operations[string]][] = [
-    ['check', (store, _id, options) => store.check(options)],
-  ];
-  for (const [port, operations] of Object.entries<Operations>(OPERATIONS)) {
-    if (subject[port as keyof typeof OPERATIONS] === undefined) continue;
-    for (const [name, call] of Object.entries(operations)) calls.push([`${port}.${name}`, call]);
-  }
-  return calls;
+function callsOf(subject: StoreSubject, id: bigint): readonly NamedCall[] {
+  const ports = Object.keys(OPERATIONS).filter((port) => Reflect.get(subject, port) !== undefined);
+  const ofPorts = ports.flatMap((port) =>
+    Object.entries(OPERATIONS[port] ?? {}).map(([name, call]): NamedCall => [
+      `${port}.${name}`,
+      () => call(subject as CompleteSubject, id),
+    ]),
+  );
+  return [['check', () => subject.check()], ...ofPorts];
 }
 
 const LIFECYCLE: Clauses<StoreRun> = {
@@ -55,15 +58,15 @@ const LIFECYCLE: Clauses<StoreRun> = {
   async 'rejects every call of every port after close with service_unavailable'(subject) {
     const id = await fill(subject);
     await subject.close();
-    for (const [name, call] of callsOf(subject))
-      await rejectsWithCode(call(subject, id), 'service_unavailable', name);
+    for (const [name, call] of callsOf(subject, id))
+      await rejectsWithCode(call(), 'service_unavailable', name);
   },
   async 'finishes calls that are in progress at close, or rejects them with service_unavailable'(
     subject,
   ) {
     const id = await fill(subject);
-    const checking = callsOf(subject).map(async ([name, call]) => {
-      const { errors } = await outcomesOf([call(subject, id)]);
+    const checking = callsOf(subject, id).map(async ([name, call]) => {
+      const { errors } = await outcomesOf([call()]);
       for (const error of errors) checkCode(error, 'service_unavailable', name);
     });
 

@@ -10,7 +10,7 @@ import {
   type Subject,
 } from './contract.js';
 import { rejectionOf, rejectsWithCode } from './rejection.js';
-import { settleAll } from './settle.js';
+import { OpenHandles } from './open-handles.js';
 import { addOnce } from './store-subject.js';
 import { samplePet } from './samples.js';
 
@@ -81,28 +81,13 @@ const SHARING: Clauses<Run> = {
   },
 };
 
-/** The subject, which closes every store that it opened: a case that fails or takes too long does not. */
+/** The subject, which closes every store that it opened. */
 function adopt(subject: StoreFactorySubject): StoreFactorySubject {
-  const opened: Array<Pick<Store, 'close'>> = [];
-  // A case closes stores, too: `close` may be called twice.
-  const close = () => settleAll(opened.splice(0).map(async (store) => store.close()));
-  let isDisposed = false;
+  const handles = new OpenHandles<Pick<Store, 'pets' | 'close'>>();
   return {
     isShared: subject.isShared,
-    async open(options) {
-      const store = await subject.open(options);
-      opened.push(store);
-      if (isDisposed) await close();
-      return store;
-    },
-    async dispose() {
-      isDisposed = true;
-      try {
-        await close();
-      } finally {
-        await subject.dispose();
-      }
-    },
+    open: (options) => handles.add(subject.open(options)),
+    dispose: () => handles.dispose(() => subject.dispose()),
   };
 }
 

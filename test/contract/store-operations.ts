@@ -1,6 +1,13 @@
 import type { CallOptions } from '../../src/application/animal-store.js';
 import assert from 'node:assert/strict';
-import { casesOf, each, missingIn, type ContractCase } from './contract.js';
+import {
+  casesOf,
+  each,
+  missingIn,
+  type Clauses,
+  type ContractCase,
+  type OptionalPart,
+} from './contract.js';
 import { rejectsWhenAborted } from './rejection.js';
 import { instant, sampleApiKey, samplePet } from './samples.js';
 import {
@@ -8,13 +15,15 @@ import {
   PARTS,
   listAll,
   noStore,
-  required,
+  type CompleteSubject,
+  type PortRun,
+  type StoreRun,
   type StoreSubject,
 } from './store-subject.js';
 
 /** Calls of a port's operations, by name. `id` is that of a stored animal. */
 export type Operations = Readonly<
-  Record<string, (subject: StoreSubject, id: bigint, call?: CallOptions) => Promise<unknown>>
+  Record<string, (subject: CompleteSubject, id: bigint, call?: CallOptions) => Promise<unknown>>
 >;
 
 /** Stores an animal, its claim and an API key; resolves to the animal's id. */
@@ -39,10 +48,10 @@ const contentsOf = async ({
 ];
 
 /** The clauses of each operation about a caller whose signal is aborted. */
-export const operationClauses = (operations: Operations) =>
+export const operationClauses = (operations: Operations): Clauses<PortRun> =>
   each(operations, (operation, call) => [
     `rejects with the reason of an aborted signal, known result or not, and changes nothing: ${operation}`,
-    async (subject: StoreSubject) => {
+    async (subject: CompleteSubject) => {
       const id = await fill(subject);
       for (const turn of ['before', 'after']) {
         const contents = await contentsOf(subject);
@@ -63,26 +72,23 @@ type OptionalPort = 'apiKeys' | 'transfer' | 'changes';
 export const lacksOf =
   (port: OptionalPort, operations: Operations) =>
   (subject: StoreSubject): string | undefined => {
-    const names = Object.keys(operations).map((operation) => operation.replace(/ .*/, ''));
-    const paths = new Set(names.map((name) => `${port}.${name}`));
-    if (port === 'transfer') paths.add('pets.addOnce');
+    const paths = Object.keys(operations).map((name) => `${port}.${name}`);
+    if (port === 'transfer') paths.push('pets.addOnce');
     return noStore(subject) ?? (subject[port] && missingIn(subject, ...paths));
   };
 
 /** The cases of a port that a store may lack. */
-export const portCases = <Name extends OptionalPort>(
-  port: Name,
+export const portCases = (
+  port: OptionalPort,
   operations: Operations,
   cases: ReadonlyArray<{
     readonly name: string;
-    readonly needs?: ContractCase<StoreSubject>['needs'];
-    readonly run: (port: NonNullable<StoreSubject[Name]>, subject: StoreSubject) => Promise<void>;
+    readonly needs: ReadonlyArray<OptionalPart<StoreSubject>>;
+    readonly run: PortRun;
   }>,
-): ReadonlyArray<ContractCase<StoreSubject>> => {
-  const ofPort = cases.map(({ name, needs = [], run }) => ({
+): ReadonlyArray<ContractCase<StoreSubject>> =>
+  [...cases, ...casesOf(operationClauses(operations))].map(({ name, needs, run }) => ({
     name,
     needs: [PARTS[port], ...needs],
-    run: (subject: StoreSubject) => run(required(subject[port]), subject),
+    run: run as StoreRun,
   }));
-  return [...ofPort, ...casesOf(operationClauses(operations), PARTS[port])];
-};

@@ -1,17 +1,16 @@
 import type { CallOptions, CreatedPet } from '../../src/application/animal-store.js';
 import type { PetRepository } from '../../src/application/ports/pet-repository.js';
-import type { Store } from '../../src/application/ports/store.js';
+import type { CompleteStore, Store } from '../../src/application/ports/store.js';
 import type { Pet, UnsavedPet } from '../../src/domain/pet.js';
 import assert from 'node:assert/strict';
 import {
   missingIn,
   optionalPart,
-  pathsOf,
   type ContractCase,
   type OptionalPart,
   type Subject,
 } from './contract.js';
-import { settleAll } from './settle.js';
+import { OpenHandles } from './open-handles.js';
 import { claimed, times, type Claiming } from './samples.js';
 
 /** What cases use of an open store. */
@@ -42,25 +41,9 @@ export async function storeSubject(
     ordered,
   }: { readonly durable?: boolean; readonly shared?: boolean; readonly ordered?: boolean } = {},
 ): Promise<StoreSubject> {
-  const opened: Store[] = [];
-  let isDisposed = false;
-  const another = async (): Promise<Store> => {
-    const store = await open();
-    opened.push(store);
-    // A case that took too long may go on, and open one more.
-    if (isDisposed) await close();
-    return store;
-  };
-  const close = (): Promise<void> =>
-    settleAll(opened.splice(0).map(async (store) => store.close()));
-  const dispose = async (): Promise<void> => {
-    isDisposed = true;
-    try {
-      await close();
-    } finally {
-      await remove();
-    }
-  };
+  const handles = new OpenHandles<Store>();
+  const another = (): Promise<Store> => handles.add(open());
+  const dispose = (): Promise<void> => handles.dispose(remove);
   try {
     const store = await another();
     const { pets, apiKeys, transfer, changes } = store;
@@ -69,7 +52,7 @@ export async function storeSubject(
       check: (call?: CallOptions) => store.check(call),
       close: async () => store.close(),
     };
-    const reopen = durable ? () => close().then(another) : undefined;
+    const reopen = durable ? () => handles.close().then(another) : undefined;
     const optional = { reopen, another: shared ? another : undefined, ordered };
     return { ...ports, ...lifecycle, ...optional, dispose };
   } catch (error) {
@@ -78,17 +61,16 @@ export async function storeSubject(
   }
 }
 
-const PET_OPERATIONS = pathsOf<Omit<PetRepository, 'addOnce'>>('pets', {
-  add: true,
-  findById: true,
-  list: true,
-});
-
 /** What a subject lacks to be a store. */
 export const noStore = (subject: StoreSubject): string | undefined =>
-  missingIn(subject, 'pets') ?? missingIn(subject, ...PET_OPERATIONS);
+  missingIn(subject, 'pets.add', 'pets.findById', 'pets.list');
 
 export type StoreRun = ContractCase<StoreSubject>['run'];
+
+/** A subject as the cases of an optional port see it, which are skipped where the port is not there. */
+export type CompleteSubject = StoreSubject &
+  Pick<CompleteStore, 'apiKeys' | 'transfer' | 'changes'>;
+export type PortRun = (subject: CompleteSubject) => Promise<void>;
 
 /** What only some stores have. */
 export const PARTS = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Clauses } from '../contract.js';
 import { samplePet } from '../samples.js';
 import { operationClauses, type Operations } from '../store-operations.js';
-import type { StoreRun } from '../store-subject.js';
+import type { CompleteSubject, StoreRun } from '../store-subject.js';
 
 export const PET_OPERATIONS: Operations = {
   add: ({ pets }, _id, call) => pets.add(samplePet(), call),
@@ -27,7 +27,8 @@ export const ENDING: Clauses<StoreRun> = {
       if (listeners.includes(listener)) listeners.splice(listeners.indexOf(listener), 1);
       EventTarget.prototype.removeEventListener.call(signal, type, listener);
     };
-    for (const call of Object.values(PET_OPERATIONS)) await call(subject, 1n, { signal });
+    for (const call of Object.values(PET_OPERATIONS))
+      await call(subject as CompleteSubject, 1n, { signal });
     await new Promise((resolve) => setTimeout(resolve));
     assert.equal(listeners.length, 0, `${listeners.length} listeners are left after 3 calls`);
   },
