@@ -1,4 +1,3 @@
-import { AssertionError } from 'node:assert';
 import type { Contract, ContractCase, Open, Subject } from './contract.js';
 import { DEFAULT_TIME_LIMIT, Suite, type RunOptions } from './run-contract.js';
 
@@ -40,7 +39,7 @@ export function bindContract<Tested extends Subject, Given extends string = neve
       const test = runningTest(this, context);
       test.setTimeout(timeout);
       const { outcome, error, reason } = await suite.run(contractCase);
-      if (outcome === 'failed') throw reportable(error);
+      if (outcome === 'failed') throw error;
       if (reason !== undefined) test.skip(reason);
     }
     it(contractCase.name, body, timeout);
@@ -95,23 +94,3 @@ function globalRunner(): TestRunner {
   }
   return { describe, it, after: after ?? afterAll };
 }
-
-/**
- * A failed case's error with values that every reporter can print: reporters that write JSON fail on bigints, some
- * silently.
- */
-function reportable(error: unknown): unknown {
-  if (!(error instanceof AssertionError)) return error;
-  const { actual, expected } = error;
-  try {
-    JSON.stringify([actual, expected]);
-    return error;
-  } catch {
-    return Object.assign(error, { actual: textOf(actual), expected: textOf(expected) });
-  }
-}
-
-const textOf = (value: unknown): string => JSON.stringify(value, withBigints, 2) ?? String(value);
-
-const withBigints = (_name: string, value: unknown): unknown =>
-  typeof value === 'bigint' ? `${value}n` : value;

@@ -1,4 +1,5 @@
 import { AssertionError } from 'node:assert';
+import { shown } from './shown.js';
 
 /** A call of an operation of the subject. */
 interface RecordedCall {
@@ -48,7 +49,10 @@ export class Recorder {
     });
   }
 
-  /** The error of a failed case, whose message says what was done, what came and what was expected. */
+  /**
+   * The error of a failed case, whose message says what was done, what came and what was expected. It says so alone:
+   * reporters that write values as JSON fail on bigints, some silently.
+   */
   explain(error: unknown): unknown {
     const calls = this.#calls.map(({ operation, args, outcome }) => {
       const given = args.filter((arg) => arg !== undefined).map(shown);
@@ -65,6 +69,8 @@ export class Recorder {
     return Object.assign(error, {
       message: explained,
       stack: stack.replace(message, () => explained),
+      actual: undefined,
+      expected: undefined,
     });
   }
 
@@ -108,33 +114,4 @@ async function noteOutcome(call: RecordedCall, result: Promise<unknown>): Promis
   } catch (error) {
     call.outcome = () => `rejected with ${String(error)}`;
   }
-}
-
-/** A value as short text. */
-export function shown(value: unknown): string {
-  const text = textOf(value, 0);
-  return text.length > 600 ? `${text.slice(0, 600)}...` : text;
-}
-
-function textOf(value: unknown, depth: number): string {
-  if (typeof value === 'object' && value !== null) return textOfObject(value, depth);
-  if (typeof value === 'bigint') return `${value}n`;
-  if (typeof value === 'string') return JSON.stringify(value);
-  return typeof value === 'function' ? 'a function' : String(value);
-}
-
-function textOfObject(value: object, depth: number): string {
-  if (value instanceof Error || value instanceof Date) return String(value);
-  if (value instanceof Uint8Array) return JSON.stringify(new TextDecoder().decode(value));
-  if (depth > 5) return '...';
-  if (Array.isArray(value) || value instanceof Set) {
-    const parts = [...(value as Iterable<unknown>)];
-    const texts = parts.slice(0, 5).map((part) => textOf(part, depth + 1));
-    if (parts.length > 5) texts.push(`${parts.length - 5} more`);
-    return `[${texts.join(', ')}]`;
-  }
-  const members = Object.entries(value).map(
-    ([name, part]) => `${name}: ${textOf(part, depth + 1)}`,
-  );
-  return members.length > 0 ? `{ ${members.join(', ')} }` : '{}';
 }

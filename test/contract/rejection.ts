@@ -1,7 +1,7 @@
 import { isAnimalStoreError, type AnimalStoreErrorCode } from '../../src/domain/errors.js';
 import type { Pet } from '../../src/domain/pet.js';
 import assert from 'node:assert/strict';
-import { shown } from './recorder.js';
+import { shown } from './shown.js';
 
 /** Resolves to what `call` rejects with; fails when the call resolves. */
 export async function rejectionOf(call: Promise<unknown>, about: unknown = ''): Promise<unknown> {

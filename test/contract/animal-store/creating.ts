@@ -5,7 +5,8 @@ import assert from 'node:assert/strict';
 import { casesOf, each, type Clauses } from '../contract.js';
 import { checkOnce, rejectsWithCode } from '../rejection.js';
 import { FULL_PET, INT64_EDGES, FIELD_VALUES, times } from '../samples.js';
-import { PARTS, shown, untyped, type AnimalStoreSubject, type Run } from './subject.js';
+import { shown } from '../shown.js';
+import { PARTS, untyped, type AnimalStoreSubject, type Run } from './subject.js';
 
 const FIDO = { name: 'Fido', categoryId: 2n ** 53n + 1n };
 

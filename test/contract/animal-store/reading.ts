@@ -5,12 +5,12 @@ import assert from 'node:assert/strict';
 import { casesOf, each, type Clauses } from '../contract.js';
 import { rejectsWhenAborted, rejectsWithCode } from '../rejection.js';
 import { times } from '../samples.js';
+import { shown } from '../shown.js';
 import {
   createAll,
   newPets,
   pagesOf,
   type Run,
-  shown,
   untyped,
   type AnimalStoreSubject,
 } from './subject.js';

@@ -70,9 +70,3 @@ export async function pagesOf(
   } while (after !== undefined);
   return pages;
 }
-
-/** How a value is shown in a title or message: with its type, so that 7 differs from "7". */
-export const shown = (value: unknown): string =>
-  typeof value === 'string'
-    ? `the text ${JSON.stringify(value)}`
-    : `the ${typeof value} ${Object.is(value, -0) ? '-0' : `[${String(value)}]`}`;
