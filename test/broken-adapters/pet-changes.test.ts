@@ -1,9 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  unmetCondition,
-  type PetChanges,
-  type PetCondition,
-} from '../../src/application/ports/pet-changes.js';
+import type { PetChanges } from '../../src/application/ports/pet-changes.js';
 import type { CompleteStore } from '../../src/application/ports/store.js';
 import { petWithId, type Pet } from '../../src/domain/pet.js';
 import { PET_STATUSES } from '../../src/domain/pet-status.js';
@@ -20,6 +16,7 @@ import {
   type HandleFaults,
   type PortFault,
 } from './broken-adapters.js';
+import { comparesFirst, comparesStatusAlone, writesWholeAnimals } from './change-faults.js';
 
 const { asks, returns, rejects, hasty, crowded, slow, endings } = faultsOf<PetChanges>();
 const inPets = faultsOf<CompleteStore['pets']>();
@@ -40,20 +37,6 @@ const looksFirst: ChangesFault = (changes, { pets }) => ({
     return found !== undefined;
   },
 });
-
-/** Changes in one step what it compared in another. */
-const comparesFirst: ChangesFault = (changes, { pets }) => ({
-  async change(id, change, condition, call) {
-    const found = await pets.findById(id, call);
-    await later();
-    const isMet = found && unmetCondition(found, condition) === undefined;
-    return changes.change(id, change, isMet ? PET_STATUSES : condition, call);
-  },
-});
-
-/** Of an animal that was read only its status. */
-const statusOf = (condition: PetCondition): PetCondition =>
-  'id' in condition ? [condition.status] : condition;
 
 /** Stores the animal of a claim again if it is missing. */
 const revives: PetsFault = (pets, { transfer }) => ({
@@ -90,17 +73,10 @@ const changing: BrokenAdapters<ChangesFault> = {
     asks({ change: (id, { name: _name, ...others }) => [id, others] }),
   ],
   'changes and removes an animal only while every field is as it was read': [
-    asks({ change: (id, change, condition) => [id, change, statusOf(condition)] }),
-    asks({ remove: (id, condition) => [id, statusOf(condition)] }),
+    comparesStatusAlone,
+    asks({ remove: (id) => [id, PET_STATUSES] }),
   ],
-  // Writes the fields of an animal that was read before.
-  'keeps simultaneous changes of different fields': (changes, { pets }) => ({
-    async change(id, change, condition, call) {
-      const { id: _, ...fields } = (await pets.findById(id, call)) ?? { id };
-      await later();
-      return changes.change(id, { ...fields, ...change }, condition, call);
-    },
-  }),
+  'keeps simultaneous changes of different fields': writesWholeAnimals,
   'lets exactly one of forty simultaneous changes of an animal as it was read succeed':
     comparesFirst,
   'changes any status to any, also to the same': asks({

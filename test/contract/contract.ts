@@ -25,18 +25,18 @@ export interface ContractCase<Tested, Given extends string = never> {
    */
   readonly given?: Given;
   /** What the subject must have, though it is optional: the case does not apply to a subject that lacks it. */
-  readonly needs?: ReadonlyArray<OptionalPart<Tested>>;
+  readonly needs?: ReadonlyArray<{
+    /** As `without` of `RunOptions` names it. */
+    readonly name: string;
+    /** Returns why it is missing, or `undefined` if the subject has it. */
+    readonly missing: (subject: Tested) => string | undefined;
+  }>;
   /** Rejects when the clause is broken. `animals` is how many to use where many are wanted. */
   readonly run: (subject: Tested, context: { readonly animals: number }) => Promise<void>;
 }
 
 /** What a subject may lack on purpose. */
-export interface OptionalPart<Tested> {
-  /** As `without` of `RunOptions` names it. */
-  readonly name: string;
-  /** Returns why it is missing, or `undefined` if the subject has it. */
-  readonly missing: (subject: Tested) => string | undefined;
-}
+export type OptionalPart<Tested> = NonNullable<ContractCase<Tested>['needs']>[number];
 
 export const optionalPart = <Tested>(
   name: string,

@@ -3,12 +3,14 @@ import { expect } from 'chai';
 import { createFetchHandler } from '../../src/adapters/http/fetch/index.js';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import { createAnimalStore } from '../../src/application/create-animal-store.js';
-import { unmetCondition, type PetChanges } from '../../src/application/ports/pet-changes.js';
-import type { PetRepository } from '../../src/application/ports/pet-repository.js';
 import type { CompleteStore } from '../../src/application/ports/store.js';
-import { PET_STATUSES } from '../../src/domain/pet-status.js';
 import { httpInterface } from '../adapters/http/fixtures.js';
-import { withFault } from '../broken-adapters/broken-adapters.js';
+import { inPort, type Fault } from '../broken-adapters/broken-adapters.js';
+import {
+  comparesFirst,
+  comparesStatusAlone,
+  writesWholeAnimals,
+} from '../broken-adapters/change-faults.js';
 
 // Computed, for the tools are no part of what the compiler checks.
 const tool = (name: string): Promise<unknown> =>
@@ -125,56 +127,23 @@ describe('an order of the calls on one animal', () => {
 });
 
 /** What a store does wrong, by name. */
-const FAULTS: Readonly<
-  Record<
-    string,
-    (store: CompleteStore) => { pets?: Partial<PetRepository>; changes?: Partial<PetChanges> }
-  >
-> = {
-  'from read before': ({ pets, changes }) => ({
-    changes: {
-      async change(id, change, condition) {
-        const pet = await pets.findById(id);
-        await turn();
-        const isMet = pet !== undefined && unmetCondition(pet, condition) === undefined;
-        return isMet ? changes.change(id, change, [...PET_STATUSES]) : undefined;
-      },
-    },
-  }),
-  'only the status compared': ({ changes }) => ({
-    changes: {
-      async change(id, change, condition) {
-        await turn();
-        return changes.change(id, change, 'id' in condition ? [condition.status] : condition);
-      },
-    },
-  }),
-  'a whole animal written': ({ pets, changes }) => ({
-    changes: {
-      async change(id, change, condition) {
-        const { id: _, ...fields } = (await pets.findById(id)) ?? { id };
-        await turn();
-        return changes.change(id, { ...fields, ...change }, condition);
-      },
-    },
-  }),
-  'removal forgotten': ({ changes }) => ({
-    changes: { remove: async (id, from) => id % 2n === 0n || changes.remove(id, from) },
-  }),
-  'short list': ({ pets }) => ({
-    pets: { list: async (page) => (await pets.list(page)).slice(page.after ? 1 : 0) },
-  }),
+const FAULTS: Readonly<Record<string, Fault<CompleteStore>>> = {
+  'from read before': inPort('changes', comparesFirst),
+  'only the status compared': inPort('changes', comparesStatusAlone),
+  'a whole animal written': inPort('changes', writesWholeAnimals),
+  'removal forgotten': inPort('changes', (changes) => ({
+    remove: async (id, from) => id % 2n === 0n || changes.remove(id, from),
+  })),
+  'short list': inPort('pets', (pets) => ({
+    list: async (page) => (await pets.list(page)).slice(page.after ? 1 : 0),
+  })),
 };
 
 /** Sends requests to the animals in memory, with a fault. Some replies are lost. */
 function storeWith(fault: string): Send {
   const random = randomNumbers('1', 'store');
   const store = openMemoryStore();
-  const { pets = {}, changes = {} } = FAULTS[fault]?.(store) ?? {};
-  const animalStore = createAnimalStore({
-    pets: withFault(store.pets, () => pets),
-    changes: withFault(store.changes, () => changes),
-  });
+  const animalStore = createAnimalStore({ ...store, ...FAULTS[fault]?.(store) });
   const settings = { experimental: ['changePet', 'removePet'] } as const;
   const handle = createFetchHandler(httpInterface({ animalStore, settings }));
   return async (_service, target, { headers, ...request }) => {
