@@ -1,6 +1,14 @@
-import type { CaseResult, Contract, ContractCase, Open, Subject } from './contract.js';
-import { within } from './settle.js';
-import { SuiteSubjects, type OpenSubject } from './suite-subjects.js';
+import {
+  missingIn,
+  type CaseResult,
+  type Contract,
+  type ContractCase,
+  type Open,
+  type OptionalPart,
+  type Subject,
+} from './contract.js';
+import { Recorder } from './recorder.js';
+import { settleAll, within } from './settle.js';
 
 /** Which cases run, how long they may take, and how large the largest is. */
 export interface RunOptions {
@@ -45,60 +53,67 @@ export async function runContract<Tested extends Subject, Given extends string =
 
 type Verdict = Pick<CaseResult, 'outcome' | 'error' | 'reason'>;
 
-/** The cases of a contract that are to run, and their verdicts. The README has the steps of a run. */
+/** A subject as cases use it, with the recorder of its calls. */
+interface OpenSubject<Tested extends Subject> {
+  readonly tested: Tested;
+  readonly recorder: Recorder;
+  readonly dispose: () => Promise<void>;
+}
+
+/** The cases of a contract that are to run, their subjects and their verdicts. The README has the steps of a run. */
 export class Suite<Tested extends Subject, Given extends string> {
   readonly cases: readonly ContractCase<Tested, Given>[];
-  readonly #subjects: SuiteSubjects<Tested, Given>;
+  readonly #contract: Contract<Tested, Given>;
+  readonly #open: Open<Tested, Given>;
+  readonly #options: RunOptions;
   readonly #timeLimit: number;
-  readonly #animals: number;
+  readonly #shared = new Map<Given, Promise<OpenSubject<Tested>>>();
+  /** Why no case can run on such a subject; `undefined` as long as each was fit. */
+  #misfit: string | undefined;
 
   constructor(contract: Contract<Tested, Given>, open: Open<Tested, Given>, options: RunOptions) {
-    const { only = () => true, without = [] } = options;
-    const excludedOf = ({ needs = [] }: ContractCase<Tested, Given>) =>
-      needs.filter((part) => without.includes(part.name));
-    const chosen = contract.cases.filter(({ name, topic }) => only(name, topic));
-    this.cases = chosen.filter((each) => excludedOf(each).length === 0);
+    this.#contract = contract;
+    this.#open = open;
+    this.#options = options;
     this.#timeLimit = options.timeLimit ?? DEFAULT_TIME_LIMIT;
-    this.#animals = options.animals ?? DEFAULT_ANIMALS;
-    this.#subjects = new SuiteSubjects(contract, open, {
-      timeLimit: this.#timeLimit,
-      excluded: (given) => chosen.filter((each) => each.given === given).flatMap(excludedOf),
-    });
+    this.cases = this.#chosen().filter((each) => this.#excludedOf(each).length === 0);
   }
 
   /** Never rejects. */
   async run(contractCase: ContractCase<Tested, Given>): Promise<CaseResult> {
     const began = performance.now();
-    let verdict: Verdict;
-    try {
-      verdict = await this.#judge(contractCase);
-    } catch (error) {
-      verdict = { outcome: 'failed', error };
-    }
+    const verdict = await this.#judge(contractCase).catch(failedBy);
     return { name: contractCase.name, ...verdict, milliseconds: performance.now() - began };
   }
 
-  /** Disposes of shared subjects. */
-  close(): Promise<void> {
-    return this.#subjects.close();
+  /** Disposes of the shared subjects. */
+  async close(): Promise<void> {
+    const subjects = [...this.#shared.values()];
+    this.#shared.clear();
+    const disposing = subjects.map(async (opening) => {
+      const subject = await opening.catch(() => undefined); // it has failed its cases
+      await subject?.dispose();
+    });
+    await settleAll(disposing);
   }
 
   async #judge(contractCase: ContractCase<Tested, Given>): Promise<Verdict> {
-    const { misfit } = this.#subjects;
-    if (misfit !== undefined) return { outcome: 'skipped', reason: misfit };
+    if (this.#misfit !== undefined) return { outcome: 'skipped', reason: this.#misfit };
 
     const { given } = contractCase;
-    const subject = await this.#subjects.take(given);
-    const verdict = await this.#judgeOn(subject, contractCase);
+    const subject = await (given === undefined ? this.#prepare(given) : this.#share(given));
+    const verdict = await this.#runOn(subject, contractCase);
+    if (given !== undefined) return verdict;
+
     try {
-      if (given === undefined) await subject.dispose();
+      await subject.dispose();
+      return verdict;
     } catch (error) {
-      if (verdict.outcome !== 'failed') throw error; // the first error matters more
+      return verdict.outcome === 'failed' ? verdict : failedBy(error); // the first error matters more
     }
-    return verdict;
   }
 
-  async #judgeOn(
+  async #runOn(
     { tested, recorder }: OpenSubject<Tested>,
     { needs = [], run }: ContractCase<Tested, Given>,
   ): Promise<Verdict> {
@@ -106,12 +121,69 @@ export class Suite<Tested extends Subject, Given extends string> {
     try {
       const [reason] = needs.flatMap((part) => part.missing(tested) ?? []);
       if (reason !== undefined) return { outcome: 'skipped', reason };
-      const running = run(tested, { animals: this.#animals });
+      const running = run(tested, { animals: this.#options.animals ?? DEFAULT_ANIMALS });
       await within(this.#timeLimit, 'the case did not end', running);
       return { outcome: 'passed' };
     } catch (error) {
       // Before disposing, which calls the subject, too.
-      return { outcome: 'failed', error: recorder.explain(error) };
+      return failedBy(recorder.explain(error));
     }
   }
+
+  /** The subject of all cases with the same `given`. */
+  #share(given: Given): Promise<OpenSubject<Tested>> {
+    const subject = this.#shared.get(given) ?? this.#prepare(given);
+    this.#shared.set(given, subject);
+    return subject;
+  }
+
+  /** A new subject. Rejects if it does not open, or is not fit for the contract. */
+  async #prepare(given: Given | undefined): Promise<OpenSubject<Tested>> {
+    const { adopt } = this.#contract;
+    const subject = await this.#openInTime(given);
+    this.#misfit = this.#misfitOf(subject, given);
+    if (this.#misfit !== undefined) {
+      await subject.dispose?.();
+      throw new Error(`${this.#misfit}: no case can run`);
+    }
+
+    const adopted = adopt ? adopt(subject) : subject;
+    const recorder = new Recorder();
+    const dispose = () =>
+      within(this.#timeLimit, 'the subject was not disposed of', adopted.dispose());
+    return { tested: recorder.record(adopted), recorder, dispose };
+  }
+
+  async #openInTime(given: Given | undefined): Promise<Tested> {
+    const opening = this.#open(given as Given); // absent only where `open` ignores it
+    try {
+      return await within(this.#timeLimit, 'the subject did not open', opening);
+    } catch (error) {
+      void opening.then((late) => late.dispose()).catch(() => {}); // in case it still opens
+      throw error;
+    }
+  }
+
+  /** What every case needs and the subject lacks, or a part that it has and `without` names. */
+  #misfitOf(subject: Tested, given: Given | undefined): string | undefined {
+    const lacking = missingIn(subject, 'dispose') ?? this.#contract.lacks?.(subject);
+    if (lacking !== undefined) return lacking;
+    const inSituation = this.#chosen().filter((each) => each.given === given);
+    const excluded = inSituation.flatMap((each) => this.#excludedOf(each));
+    const present = excluded.find((part) => part.missing(subject) === undefined);
+    return present && `the subject has \`${present.name}\`, which \`without\` names`;
+  }
+
+  #chosen(): readonly ContractCase<Tested, Given>[] {
+    const { only = () => true } = this.#options;
+    return this.#contract.cases.filter(({ name, topic }) => only(name, topic));
+  }
+
+  /** What the case needs and `without` names. */
+  #excludedOf({ needs = [] }: ContractCase<Tested, Given>): readonly OptionalPart<Tested>[] {
+    const { without = [] } = this.#options;
+    return needs.filter((part) => without.includes(part.name));
+  }
 }
+
+const failedBy = (error: unknown): Verdict => ({ outcome: 'failed', error });
