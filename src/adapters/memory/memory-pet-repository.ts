@@ -13,8 +13,8 @@ import { petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
 
 /** The data of one store in memory, shared by its adapters. */
 export class MemoryData {
-  /** By id, in ascending order. */
-  pets = new Map<bigint, Pet>();
+  /** In ascending order of id. */
+  readonly pets: Pet[] = [];
   /** The greatest id that was assigned or reserved. */
   lastId = 0n;
   isUnfinished = false;
@@ -34,11 +34,28 @@ export class MemoryData {
     this.#closed = true;
   }
 
+  /** The index of the first animal with an id greater than this one, in logarithmic time. */
+  indexAfter(id: bigint): number {
+    let low = 0;
+    let high = this.pets.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.pets[middle]?.id ?? id) <= id) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
   add(pet: UnsavedPet): Pet {
     this.lastId += 1n;
     const added = petWithId(this.lastId, pet);
-    this.pets.set(added.id, added);
+    this.pets.push(added);
     return added;
+  }
+
+  find(id: bigint): Pet | undefined {
+    const pet = this.pets[this.indexAfter(id) - 1];
+    return pet?.id === id ? pet : undefined;
   }
 }
 
@@ -63,17 +80,17 @@ export const memoryPets = (data: MemoryData): CompleteStore['pets'] => ({
 
   async findById(id, options) {
     data.requireOpen('reading an animal', options);
-    return data.pets.get(id);
+    return data.find(id);
   },
 
   async list({ after = 0n, limit, status, ...others }, options) {
     void (others satisfies NothingElse);
     data.requireOpen('listing animals', options);
     const page: Pet[] = [];
-    for (const pet of data.pets.values()) {
-      if (page.length === limit) break;
-      const isListed = pet.id > after && (status === undefined || pet.status === status);
-      if (isListed) page.push(pet);
+    for (let index = data.indexAfter(after); page.length < limit; index += 1) {
+      const pet = data.pets[index];
+      if (pet === undefined) break;
+      if (status === undefined || pet.status === status) page.push(pet);
     }
     return page;
   },
@@ -85,19 +102,20 @@ export const memoryChanges = (data: MemoryData): PetChanges => ({
     data.requireOpen('changing an animal', options);
     const pet = findToChange(data, id, condition);
     const changed = pet && petWithId(id, { ...pet, ...change });
-    if (changed) data.pets.set(id, changed);
+    if (changed) data.pets[data.indexAfter(id) - 1] = changed;
     return changed;
   },
 
   async remove(id, condition, options) {
     data.requireOpen('removing an animal', options);
-    findToChange(data, id, condition);
-    return data.pets.delete(id);
+    const pet = findToChange(data, id, condition);
+    if (pet) data.pets.splice(data.indexAfter(id) - 1, 1);
+    return pet !== undefined;
   },
 });
 
 function findToChange(data: MemoryData, id: bigint, condition: PetCondition): Pet | undefined {
-  const pet = data.pets.get(id);
+  const pet = data.find(id);
   const unmet = pet && unmetCondition(pet, condition);
   if (unmet) throw unmet;
   return pet;

@@ -1,6 +1,6 @@
 import { BusyError, type Admission, type Permit } from '../admission.js';
 import { FairScheduler } from './fair-scheduler.js';
-import { SERVER_LIMITS, usableMemory } from './server-limits.js';
+import { usableMemory } from './server-limits.js';
 
 // Shared, because capturing a stack costs more than the response.
 const TOO_MANY = new BusyError('too many requests at once, or too many of this caller');
@@ -22,7 +22,6 @@ export class AdmissionControl implements Admission {
 
   constructor({
     maxInFlight = 256,
-    maxUnchecked = SERVER_LIMITS.maxConnections,
     maxWait = 250,
     maxUnsent = usableMemory() / 4,
   }: {
@@ -31,18 +30,13 @@ export class AdmissionControl implements Admission {
      * their responses: 1 or more. Default: 256.
      */
     readonly maxInFlight?: number | undefined;
-    /**
-     * The largest number of requests whose keys are being checked. Default: 2,000, the most connections of a
-     * `NodeServer`, so that strangers take no place of others.
-     */
-    readonly maxUnchecked?: number;
     /** How long a request may wait for its caller's turn, in milliseconds. Default: 250. */
     readonly maxWait?: number;
     /** The most that all clients together may leave unread, in bytes. Default: a quarter of the usable memory. */
     readonly maxUnsent?: number;
   } = {}) {
     this.#bounds = {
-      unchecked: new Pool(maxUnchecked, 1),
+      unchecked: new Pool(Infinity, 1),
       working: new Pool(maxInFlight, SHARE),
       reading: new Pool(maxInFlight, SHARE),
       abandoned: new Pool(maxInFlight, SHARE),
@@ -106,7 +100,7 @@ class Pool {
 }
 
 interface Bounds {
-  /** Requests whose key is being checked. */
+  /** Requests whose key is being checked. The connections of the server bound them. */
   readonly unchecked: Pool;
   /** Requests in progress. */
   readonly working: Pool;

@@ -76,7 +76,7 @@ export class NodeRequest implements HttpRequest {
   /** Lets a `NodeServer` count for the key what the client leaves unread of the response. */
   onAuthenticated({ keyId }: Principal): void {
     const gate: unknown = this.#request.socket;
-    if (gate instanceof Gate) gate.keyId = keyId;
+    if (gate instanceof Gate) gate.unread.keyId = keyId;
   }
 
   /** Runs it once this and all other responses that are ready are written, before the event loop goes on. */

@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { errorResponse } from '../error-responses.js';
+import { errorResponse, type HttpError } from '../error-responses.js';
 import { report, type HttpLog } from '../http-log.js';
 import type { HttpRequest, HttpResponse } from '../http-message.js';
 import type { AdmissionControl } from './admission-control.js';
@@ -20,6 +20,7 @@ import {
   lastResponse,
   parserFault,
   refusedRequest,
+  unknownExpectation,
   unparsedRequest,
   type ParserError,
   type RefusedRequest,
@@ -78,7 +79,6 @@ export class NodeServer {
     this.#gates = {
       limits: serverLimits(options.limits),
       open: new Set(),
-      waiting: new Set(),
       admission: options.admission,
       turns: new FairScheduler(),
       refuse: (gate, error, bytes) => this.#refuse(gate, error, requestAt(gate, bytes)),
@@ -176,12 +176,10 @@ export class NodeServer {
       requireHostHeader: false, // requestFault checks it: Node's response to that has no body
     });
     http.maxHeadersCount = 0; // with a limit, Node.js silently drops further headers, such as Authorization
-    for (const event of ['request', 'checkContinue', 'checkExpectation'] as const) {
-      http.on(event, (request, response) => void this.#begin(request, response));
-    }
-    http.on('connect', (request) => {
-      this.#refuse(gateOf(request), connectRefused(allow), refusedRequest(request));
-    });
+    http.on('request', (_request, response) => void this.#begin(response, false));
+    http.on('checkContinue', (_request, response) => void this.#begin(response, true));
+    http.on('checkExpectation', (request) => this.#refuseRequest(request, unknownExpectation()));
+    http.on('connect', (request) => this.#refuseRequest(request, connectRefused(allow)));
     http.on('clientError', (error: ParserError, socket) => {
       if (!socket.destroyed) (socket as Gate).fail(parserFault(error), error.rawPacket);
     });
@@ -194,27 +192,17 @@ export class NodeServer {
     this.#accepted += 1;
     admission?.accepted();
     turns.accepted();
-    const isFull = open.size >= limits.maxConnections;
-    const dispensable = isFull ? this.#findDispensable() : undefined;
-    dispensable?.destroy();
-    if (isFull && dispensable === undefined) socket.destroy();
+    if (open.size >= limits.maxConnections) dispensable(open)?.destroy();
+    if (open.size >= limits.maxConnections) socket.destroy();
     else void new Gate(socket, this.#gates, this.#http);
   }
 
-  /**
-   * The connection that has waited longest for its client, else one that pipelines: its client has to expect that
-   * (RFC 9112, 9.3.2).
-   */
-  #findDispensable(): Gate | undefined {
-    const [longestWaiting] = this.#gates.waiting;
-    return longestWaiting ?? [...this.#gates.open].find((gate) => gate.pipelines);
-  }
-
-  async #begin(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const gate = gateOf(request);
+  async #begin(response: ServerResponse, expectsContinue: boolean): Promise<void> {
+    const { req: request } = response;
     const fault = requestFault(request);
-    if (fault) return this.#refuse(gate, fault, refusedRequest(request));
-    gate.begin(response);
+    if (fault) return this.#refuseRequest(request, fault);
+    const gate = gateOf(request);
+    gate.begin(response, expectsContinue);
     try {
       await this.#listener(request, response);
     } catch (error) {
@@ -228,6 +216,10 @@ export class NodeServer {
     if (!response.headersSent) return this.#refuse(gate, error, request);
     this.#responseTo(gate, error, request);
     if (!response.writableEnded) gate.destroy();
+  }
+
+  #refuseRequest(request: IncomingMessage, error: HttpError): void {
+    this.#refuse(gateOf(request), error, refusedRequest(request));
   }
 
   /** Responds in place of a listener, and closes the connection. */
@@ -252,3 +244,19 @@ const gateOf = ({ socket }: IncomingMessage): Gate => socket as unknown as Gate;
 /** What is known of the request at a gate: its headers, or the bytes in which a fault was found. */
 const requestAt = ({ response }: Gate, bytes: Buffer | undefined): RefusedRequest =>
   response ? refusedRequest(response.req) : unparsedRequest(bytes);
+
+/**
+ * The connection that has waited longest for its client, else one that pipelines: its client has to expect that
+ * (RFC 9112, 9.3.2).
+ */
+function dispensable(open: Iterable<Gate>): Gate | undefined {
+  let longest: Gate | undefined;
+  let since = Infinity;
+  for (const gate of open) {
+    const { waitingSince = Infinity } = gate;
+    if (waitingSince >= since) continue;
+    longest = gate;
+    since = waitingSince;
+  }
+  return longest ?? [...open].find((gate) => gate.pipelines);
+}

@@ -70,21 +70,14 @@ export function requestFault(request: IncomingMessage): HttpError | undefined {
     return malformed('The only supported Transfer-Encoding is chunked.');
   if (encoding !== undefined && httpVersion === '1.0')
     return malformed('HTTP/1.0 has no Transfer-Encoding.');
-  if (expectations(request).some((expectation) => expectation !== '100-continue'))
-    return new HttpError('expectation_failed');
   return undefined;
-}
-
-/** The members of the Expect header, in lower case. HTTP/1.0 does not know it. */
-export function expectations({ headers, httpVersion }: IncomingMessage): readonly string[] {
-  const { expect = '' } = headers;
-  if (httpVersion === '1.0') return [];
-  return expect.toLowerCase().match(/[^\s,]+/g) ?? [];
 }
 
 /** @param message default: the usual one of the code */
 export const malformed = (message?: string): HttpError =>
   new HttpError('malformed_request', message);
+
+export const unknownExpectation = (): HttpError => new HttpError('expectation_failed');
 
 export const lateRequest = (): HttpError => new HttpError('request_timeout');
 

@@ -3,7 +3,6 @@ import * as fc from 'fast-check';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { mock } from 'node:test';
 import {
-  BusyError,
   type HttpInterface,
   type HttpRequest,
   type Permit,
@@ -80,23 +79,6 @@ async function startsByTurn(milliseconds: readonly number[]): Promise<readonly n
 
 describe('The places for requests', () => {
   keepAlive();
-
-  it('are given before the key is checked: beyond maxUnchecked there is none', async () => {
-    const ready = Promise.withResolvers<void>();
-    const authenticate = mock.fn(async (credential: string) => {
-      await ready.promise;
-      return anyKey.authenticate(credential);
-    });
-    const admission = new AdmissionControl({ maxUnchecked: 2 });
-    const http = httpInterface({ authenticator: { authenticate }, admission });
-    const inFlight = [http.handle(LIST), http.handle(LIST)];
-    for (const request of [LIST, requestWith({}, { path: '/nowhere' }), createWith(REX)]) {
-      expect(outcome(await http.handle(request))).to.equal(BUSY);
-    }
-    expect(authenticate.mock.callCount(), 'keys that were looked up').to.equal(2);
-    ready.resolve();
-    expect((await Promise.all(inFlight)).map(outcome)).to.deep.equal(['200', '200']);
-  });
 
   it('are left in part by each key to the others', async () => {
     const pets = new HeldPetRepository();
@@ -205,16 +187,13 @@ describe('The places for requests', () => {
   });
 
   it('are not taken once a permit has ended, and given back once', async () => {
-    const admission = new AdmissionControl({ maxUnchecked: 1 });
+    const admission = new AdmissionControl();
     const permit = admission.admit();
     permit.end(0);
     expect(await refusalOf(permit)).to.equal('The service is busy (too busy to answer soon).');
     await permit.whileClient(async () => {});
     permit.end(0);
     expect(admission.inFlight, 'after the permit has ended').to.equal(0);
-
-    admission.admit();
-    expect(() => admission.admit(), 'a second permit of one').to.throw(BusyError);
   });
 });
 
