@@ -115,16 +115,16 @@ async function compareAll(
   { from, to, clock, options }: Copy,
   onProgress: (compared: number) => void,
 ): Promise<void> {
-  // Equal stores have equal pages, because both have pages of the same size.
-  const copies = petPages(to.pets, BATCH, options);
-  const nextCopies = async () => (await copies.next()).value ?? [];
+  let after: bigint | undefined;
   let compared = 0;
   for await (const batch of petPages(from.pets, BATCH, options)) {
-    requireSamePets(batch, await nextCopies());
+    // Equal stores have equal pages, because both have pages of the same size.
+    requireSamePets(batch, await to.pets.list({ after, limit: BATCH }, options));
+    after = batch.at(-1)?.id;
     compared += batch.length;
     onProgress(compared);
   }
-  requireSamePets([], await nextCopies());
+  requireSamePets([], await to.pets.list({ after, limit: 1 }, options));
   if (!areSameKeys(await from.apiKeys.list(options), await to.apiKeys.list(options)))
     throw differs('API keys');
   // Counted, not compared: their order is each store's own. Both as of now: MongoDB deletes those that expired since.

@@ -7,8 +7,9 @@ import { isSqliteError } from './sqlite-errors.js';
 interface Write {
   readonly doing: string;
   readonly signal: AbortSignal | undefined;
-  /** Does the work in the open transaction. Throws if it failed and must be undone. */
-  run(): Settle;
+  /** Done in the open transaction. */
+  work(): unknown;
+  resolve(result: unknown): void;
   reject(reason: unknown): void;
 }
 
@@ -27,6 +28,17 @@ const DRAIN_TIMEOUT = 4000;
 /** Whether `error` refuses a call before anything was changed. `UnavailableError` does not: it may follow a change. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof AnimalStoreError && !(error instanceof UnavailableError);
+
+/** Does the work of a write. Throws if it failed and must be undone. */
+function run(write: Write): Settle {
+  try {
+    const result = write.work();
+    return () => write.resolve(result);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return () => write.reject(error);
+  }
+}
 
 /**
  * Batches queued writes into one transaction: a commit that reaches the disk costs far more than a write. A batch holds
@@ -74,16 +86,7 @@ export class GroupCommit {
     work: () => Result,
   ): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    const run = (): Settle => {
-      try {
-        const result = work();
-        return () => resolve(result);
-      } catch (error) {
-        if (!isRefusal(error)) throw error;
-        return () => reject(error);
-      }
-    };
-    this.#queue.push({ doing, signal, run, reject });
+    this.#queue.push({ doing, signal, work, resolve, reject });
     this.#flushing ??= this.#flush();
     return promise;
   }
@@ -154,7 +157,7 @@ export class GroupCommit {
     const settlers: Settle[] = [];
     for (const write of batch) {
       try {
-        settlers.push(write.run());
+        settlers.push(run(write));
       } catch (cause) {
         this.#queue = this.#queue.filter((other) => other !== write);
         write.reject(isSqliteError(cause) ? new UnavailableError(write.doing, { cause }) : cause);
