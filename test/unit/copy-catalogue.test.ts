@@ -63,6 +63,10 @@ async function faultOf(copying: Promise<unknown>): Promise<string> {
 
 const noDisk = () => Promise.reject(new Error('no disk'));
 
+const noUnmarking = async (isUnfinished: boolean): Promise<void> => {
+  if (!isUnfinished) await noDisk();
+};
+
 const anotherOf = (values: Readonly<Record<string, unknown>>, value: unknown): unknown =>
   Object.values(values).find((each) => each !== value);
 
@@ -189,7 +193,7 @@ describe('copyCatalogue', () => {
       ['transfer', { writePets: noDisk }, 100n],
       ['transfer', { writeClaims: noDisk }, 100n],
       ['apiKeys', { add: noDisk }, 100n],
-      ['transfer', { markUnfinished: (is: boolean) => (is ? Promise.resolve() : noDisk()) }, 100n],
+      ['transfer', { markUnfinished: noUnmarking }, 100n],
     ] as const) {
       target = openMemoryStore();
       const failing = altered(target, port, operations);
@@ -204,9 +208,6 @@ describe('copyCatalogue', () => {
     'an animal was lost': (pet) => (pet.id === 9n ? [] : [pet]),
     'the last animal was lost': (pet) => (pet.id === 69n ? [] : [pet]),
     'ids were shifted by one': (pet) => [pet.id < 9n ? pet : petWithId(pet.id + 1n, pet)],
-    'two animals were exchanged': (pet) => [
-      [6n, 9n].includes(pet.id) ? petWithId(15n - pet.id, pet) : pet,
-    ],
     ...Object.fromEntries(
       Object.entries(FIELD_VALUES).map(([field, values]) => [
         `an animal was stored with another ${field}`,
@@ -221,9 +222,9 @@ describe('copyCatalogue', () => {
       const failing = altered(target, 'transfer', {
         writePets: (pets) => target.transfer.writePets(pets.flatMap(change)),
       });
-      const lost = [6n, 9n, 69n].find((id) => change(petWithId(id, FULL_PET))[0]?.id !== id);
+      const isLast = what.includes('last');
 
-      await findsDifference(`animal ${lost ?? 9}`, failing);
+      await findsDifference(`animal ${isLast ? 69 : 9}`, failing);
     });
   }
 
@@ -284,19 +285,6 @@ describe('copyCatalogue', () => {
       target = openMemoryStore();
       await findsDifference('API keys', altered(target, 'apiKeys', { add }));
     }
-  });
-
-  it('compares hundreds of thousands of keys', async () => {
-    const keys = times(130_000, (number) => sampleApiKey({ id: `k${number}` }));
-    const copied: ApiKeyRecord[] = [];
-    const many = altered(source, 'apiKeys', { list: async () => keys });
-    const counting = altered(target, 'apiKeys', {
-      add: async (apiKey) => copied.push(apiKey) > 0,
-      list: async () => copied,
-    });
-    const { apiKeys } = await copyCatalogue({ source: many, target: counting });
-
-    expect(apiKeys).to.equal(keys.length);
   });
 
   for (const [what, where, write] of [

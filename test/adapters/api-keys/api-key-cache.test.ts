@@ -52,15 +52,6 @@ describe('cachedFindKey', () => {
     expect(apiKeys.lookUps, 'after 500 ms').to.have.length(2);
   });
 
-  it('lets calls that overlap share a look-up', async () => {
-    apiKeys.hold();
-    const calls = [find('one'), find('one'), find('one')];
-    apiKeys.release();
-
-    for (const key of await Promise.all(calls)) expect(key).to.deep.include({ id: 'one' });
-    expect(apiKeys.lookUps).to.deep.equal(['one']);
-  });
-
   it('counts the age of a result from the start of its look-up', async () => {
     apiKeys.hold();
     const slow = find('one');

@@ -17,7 +17,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { backUpSqliteStore } from '../../../src/adapters/sqlite/sqlite-backup.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
-import type { OpenOptions } from '../../../src/application/ports/store.js';
+import type { OpenMode, OpenOptions } from '../../../src/application/ports/store.js';
 import {
   allPets,
   change,
@@ -67,58 +67,68 @@ function otherDatabase(file: string, sql: string): DatabaseSync {
   return database;
 }
 
-const makeText = (file: string): Promise<void> => writeFile(file, 'dear diary '.repeat(999));
+/** What a test finds at a path, or beside it. */
+type Make = (path: string) => Promise<unknown>;
 
-const makeEmpty = (file: string): Promise<void> => writeFile(file, '');
+const makeEmpty: Make = (path) => writeFile(path, '');
 
-const makeOther = async (file: string): Promise<void> => otherDatabase(file, '').close();
+const makeLog: Make = (path) => writeFile(`${path}-wal`, 'acknowledged animals');
 
-const makeShort = async (file: string): Promise<void> => {
-  await makeStore(file, 500);
-  await truncate(file, 16_384);
-};
+const makeJournal: Make = (path) => writeFile(`${path}-journal`, 'animals to restore');
 
-const makeNoisy = async (file: string): Promise<void> => {
-  await makeStore(file, 5000);
-  await damage(file);
-};
+const makeNothing: Make = async () => {};
 
-const makeLog = (file: string): Promise<void> => writeFile(`${file}-wal`, 'acknowledged animals');
-
-const makeJournal = (file: string): Promise<void> =>
-  writeFile(`${file}-journal`, 'animals to restore');
-
-const makeNothing = async (): Promise<void> => {};
-
-const makeFolder = (path: string): Promise<void> => mkdir(path);
-
-const makeFileAbove = (path: string): Promise<void> => makeEmpty(dirname(path));
-
-const makeLink = (path: string): Promise<void> => symlink('nowhere', path);
-
-/** A power cut may leave one. */
-const makeEmptyLog = (path: string): Promise<void> => makeEmpty(`${path}-wal`);
-
-/** A store with its first page only. */
-const makeMarked = async (path: string): Promise<void> =>
-  change(path, 'PRAGMA application_id = 0x416e5374');
-
-async function makeUsed(path: string): Promise<void> {
+const makeUsed: Make = async (path) => {
   const { pets } = await testStore(path);
   await pets.add({ ...rex, name: 'Rex 0' });
-}
+};
 
-async function makeCrashed(path: string): Promise<void> {
-  const used = `${path}.used`;
-  await makeUsed(used);
-  await copyAsCrashed(used, path, ['', '-wal']);
-}
+const REFUSED: Readonly<Record<string, readonly [make: Make, problem: RegExp]>> = {
+  'a text': [
+    (path) => writeFile(path, 'dear diary '.repeat(999)),
+    /\(file is not a database\): make sure that it is a sound store/,
+  ],
+  'the database of another program': [
+    async (path) => otherDatabase(path, '').close(),
+    /another program \(its application id is 0, not .+ \.dump drops\): name/,
+  ],
+  'a store cut short': [
+    async (path) => {
+      await makeStore(path, 500);
+      await truncate(path, 16_384);
+    },
+    /\(database disk image is malformed\): make sure/,
+  ],
+  'a store with noise in its pages': [
+    async (path) => {
+      await makeStore(path, 5000);
+      await damage(path);
+    },
+    /is damaged \(.+\): restore a backup/,
+  ],
+};
 
-async function makeBackup(path: string): Promise<void> {
-  const store = `${path}.store`;
-  await makeStore(store);
-  await backUpSqliteStore(store, path);
-}
+const ONLY_READ: Readonly<Record<string, Make>> = {
+  'a closed store': (path) => makeStore(path),
+  'a store in use': makeUsed,
+  'what a crash left': async (path) => {
+    const used = `${path}.used`;
+    await makeUsed(used);
+    await copyAsCrashed(used, path, ['', '-wal']);
+  },
+  'a backup': async (path) => {
+    const store = `${path}.store`;
+    await makeStore(store);
+    await backUpSqliteStore(store, path);
+  },
+};
+
+const CUT_OFF: Readonly<Record<string, Make>> = {
+  'and left an empty log alone': (path) => makeEmpty(`${path}-wal`),
+  'before its first page': makeEmpty,
+  'between its first page and its schema': async (path) =>
+    change(path, 'PRAGMA application_id = 0x416e5374'),
+};
 
 /** The files of a folder that readers must not change: they leave marks in the index of a log. */
 const unchanging = async (folder: string): Promise<readonly string[]> =>
@@ -162,13 +172,7 @@ describe('openSqliteStore', () => {
   afterEach(cleanUp);
 
   describe('refuses with one clear line, and leaves untouched,', () => {
-    const otherProgram = /another program \(its application id is 0, not .+ \.dump drops\): name/;
-    for (const [what, make, problem] of [
-      ['a text', makeText, /\(file is not a database\): make sure that it is a sound store/],
-      ['the database of another program', makeOther, otherProgram],
-      ['a store cut short', makeShort, /\(database disk image is malformed\): make sure/],
-      ['a store with noise in its pages', makeNoisy, /is damaged \(.+\): restore a backup/],
-    ] as const) {
+    for (const [what, [make, problem]] of Object.entries(REFUSED)) {
       it(what, async () => {
         await make(file);
         await expectRefused(file, problem);
@@ -275,18 +279,19 @@ describe('openSqliteStore', () => {
   });
 
   const tooLong = `${'ä/'.repeat(165)}a.db`;
-  for (const [what, make, path, problem, mode] of [
-    ['a folder', makeFolder, 'folder', /is not a regular file: name/],
-    ['a path through a file', makeFileAbove, 'file/a.db', /used \(ENOTDIR/],
-    ['a link that leads nowhere', makeLink, 'link', /used \(ENOENT/],
+  type Uncreatable = readonly [string, Make, string, RegExp, OpenMode?];
+  const uncreatable: readonly Uncreatable[] = [
+    ['a folder', mkdir, 'folder', /is not a regular file: name/],
+    ['a path through a file', (path) => makeEmpty(dirname(path)), 'file/a.db', /used \(ENOTDIR/],
+    ['a link that leads nowhere', (path) => symlink('nowhere', path), 'link', /used \(ENOENT/],
     ['a path too long for SQLite', makeNothing, tooLong, /is longer than 504 bytes/],
     ['a store beside the log of a missing one', makeLog, 'a.db', /is missing, but .+-wal exists: /],
     ['a store beside the journal of a missing one', makeJournal, 'a.db', /but .+-journal exists: /],
     ['a store that must exist', makeNothing, 'none/a.db', /does not exist: name/, 'existing'],
     ['a store that is only read', makeNothing, 'none/a.db', /does not exist: name/, 'read'],
-    ['a store to take a snapshot of', makeNothing, 'none/a.db', /does not exist: /, 'snapshot'],
     ['a store in an empty file that is only read', makeEmpty, 'a.db', /is empty: name/, 'snapshot'],
-  ] as const) {
+  ];
+  for (const [what, make, path, problem, mode] of uncreatable) {
     it(`refuses to create ${what}, and creates no folder`, async () => {
       const given = join(folder, path);
       await make(given);
@@ -341,12 +346,7 @@ describe('openSqliteStore', () => {
   }
 
   describe('changes nothing when it only reads', () => {
-    for (const [what, make] of [
-      ['a closed store', (path: string) => makeStore(path)],
-      ['a store in use', makeUsed],
-      ['what a crash left', makeCrashed],
-      ['a backup', makeBackup],
-    ] as const) {
+    for (const [what, make] of Object.entries(ONLY_READ)) {
       it(what, async () => {
         await make(file);
         await chmod(file, 0o644);
@@ -488,11 +488,7 @@ describe('openSqliteStore', () => {
     });
   });
 
-  for (const [when, make] of [
-    ['and left an empty log alone', makeEmptyLog],
-    ['before its first page', makeEmpty],
-    ['between its first page and its schema', makeMarked],
-  ] as const) {
+  for (const [when, make] of Object.entries(CUT_OFF)) {
     it(`finishes a store whose creation a crash has cut off ${when}`, async () => {
       await make(file);
 
