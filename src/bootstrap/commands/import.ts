@@ -95,7 +95,7 @@ async function importFile(
   signal: AbortSignal,
 ): Promise<void> {
   const { io } = commands;
-  const { format, map, keepIds, update } = options;
+  const { format, map, keepIds, update, dryRun } = options;
   const inCsv = isCsv(file, format);
   requireUsable(io, file, options);
   // Opened once: both times the same file is read, whatever gets its name meanwhile.
@@ -110,28 +110,21 @@ async function importFile(
   };
   const job: Import = { io, file, handle, petFile, options, signal };
 
-  if (options.dryRun) {
-    await checkOnly(commands, job);
-    return;
-  }
+  // Standard input can be read once only.
+  const isChecked = handle !== undefined || dryRun;
   // An invalid file creates no store. Updates are checked later: only the store knows which animals there are.
-  if (handle && !update) await check(job);
-  await withStore(commands, 'create', async (store, container) => {
-    if (update) requireChanges(store);
+  if (isChecked && !update) {
+    const report = await check(job);
+    if (dryRun) return printResult(job, report);
+  }
+  await withStore(commands, dryRun ? 'read' : 'create', async (store, container) => {
     const target = await targetIn(store, container);
-    if (handle && update) await check(job, target);
     await requireTarget(job, target);
-    const report = await storeRows(job, target);
-    await printResult(job, report, store.location);
-  });
-}
-
-/** Checks the file and prints the result. Opens the store only to check updates. */
-async function checkOnly(commands: cli.Commands, job: Import): Promise<void> {
-  if (!job.options.update) return printResult(job, await check(job));
-  await withStore(commands, 'read', async (store, container) => {
-    requireChanges(store);
-    await printResult(job, await check(job, await targetIn(store, container)));
+    if (isChecked && update) {
+      const report = await check(job, target);
+      if (dryRun) return printResult(job, report);
+    }
+    await printResult(job, await storeRows(job, target), store.location);
   });
 }
 
@@ -142,11 +135,6 @@ async function targetIn({ transfer, changes }: Store, container: Container): Pro
   const pets = await container.getAsync(TOKENS.petRepository);
   const clock = await container.getAsync(TOKENS.clock);
   return { pets, transfer, changes, clock };
-}
-
-/** @throws {UsageError} the store cannot change animals. */
-function requireChanges({ changes }: Store): void {
-  if (!changes) throw new cli.UsageError('--update needs a store that changes animals.');
 }
 
 /** @throws {UsageError} the options do not fit each other or the file. */
@@ -228,16 +216,18 @@ async function readOnce(
 
 /** @throws {UsageError} the store cannot do what the options ask for. */
 async function requireTarget(
-  { options: { keepIds, once }, signal }: Import,
-  { transfer, pets }: Target,
+  { options: { keepIds, once, update }, signal }: Import,
+  { transfer, pets, changes }: Target,
 ): Promise<void> {
-  if (keepIds) {
-    const survey = await transfer?.survey({ signal });
-    const why = '--keep-ids needs an empty store that can keep ids. Nothing was written.';
-    if (survey?.pets !== 0) throw new cli.UsageError(why);
-  }
+  if (update && !changes) throw new cli.UsageError('--update needs a store that changes animals.');
   if (once && !pets.addOnce)
     throw new cli.UsageError('--once needs a store that keeps claims. Nothing was written.');
+  if (!keepIds) return;
+  const survey = await transfer?.survey({ signal });
+  if (survey?.pets === 0) return;
+  throw new cli.UsageError(
+    '--keep-ids needs an empty store that can keep ids. Nothing was written.',
+  );
 }
 
 function idsOf({ keepIds, update }: Options): ImportOptions['ids'] {
