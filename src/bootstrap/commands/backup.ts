@@ -5,21 +5,28 @@ import * as cli from './command-line.js';
 
 /** Adds `backup` and `restore`. */
 export function addBackupCommands(program: Command, { io }: cli.Commands): void {
-  const backup =
-    'Backs up the SQLite store of STORE_URL, also while services use it, and checks the backup.';
-  cli
-    .addCommand(program, 'backup', backup, 'animal-store backup /backup/animals.db')
-    .argument('<FILE>', 'the backup, a new file; only you can read it')
-    .option(...cli.JSON_OPTION)
-    .action((file: string, { json }: Options) => copyFile(io, 'backup', file, json));
-  const restore =
-    'Checks a backup and puts it in the place of the SQLite store of STORE_URL. Sets the files there aside. Stop all services on the store first.';
-  cli
-    .addCommand(program, 'restore', restore, 'animal-store restore /backup/animals.db')
-    .argument('<FILE>', 'the backup; it stays where it is')
-    .option(...cli.JSON_OPTION)
-    .action((file: string, { json }: Options) => copyFile(io, 'restore', file, json));
+  for (const { name, summary, argument } of COMMANDS)
+    cli
+      .addCommand(program, name, summary, `animal-store ${name} /backup/animals.db`)
+      .argument('<FILE>', argument)
+      .option(...cli.JSON_OPTION)
+      .action((file: string, { json }: Options) => copyFile(io, name, file, json));
 }
+
+const COMMANDS = [
+  {
+    name: 'backup',
+    summary:
+      'Backs up the SQLite store of STORE_URL, also while services use it, and checks the backup.',
+    argument: 'the backup, a new file; only you can read it',
+  },
+  {
+    name: 'restore',
+    summary:
+      'Checks a backup and puts it in the place of the SQLite store of STORE_URL. Sets the files there aside. Stop all services on the store first.',
+    argument: 'the backup; it stays where it is',
+  },
+] as const;
 
 interface Options {
   readonly json?: true;

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Container } from 'inversify';
 import { fstatSync } from 'node:fs';
 import type { ManagedApiKey, ManagedApiKeys } from '../../application/manage-api-keys.js';
 import { SCOPES, isScope, type Scope } from '../../application/ports/authenticator.js';
@@ -140,12 +141,13 @@ async function withKeys(
   mode: OpenMode,
   use: (managed: ManagedApiKeys, store: Store, clock: Clock) => Promise<void>,
 ): Promise<void> {
-  const work: Parameters<typeof withStore>[2] = async (store, container) => {
+  const settings = mode === 'create' ? ['KEY_ENVIRONMENT'] : [];
+  const useKeys = async (store: Store, container: Container): Promise<void> => {
     const managed = await container.getAsync(TOKENS.managedApiKeys);
     if (managed === undefined) throw new UsageError('This store keeps no API keys. Use API_KEYS.');
     await use(managed, store, await container.getAsync(TOKENS.clock));
   };
-  await withStore(commands, mode, work, mode === 'create' ? ['KEY_ENVIRONMENT'] : []);
+  await withStore(commands, mode, useKeys, settings);
 }
 
 /** When a key expires or is revoked, whichever is first. */

@@ -30,38 +30,28 @@ async function* readLines(
   content: AsyncIterable<Buffer>,
   { hash, name }: PetFile,
 ): AsyncGenerator<readonly string[]> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let nextLine = 1;
-  /** The start of a line whose end has not been read. */
-  let rest = '';
-
-  const decode = (chunk: Buffer, stream: boolean): string => {
-    try {
-      return decoder.decode(chunk, { stream });
-    } catch {
-      throw new UsageError(`${name}: line ${nextLine + wrongLine(chunk)} is not UTF-8.`);
-    }
+  let lineCount = 0;
+  /** Takes a line with a character for each byte. */
+  const decoded = (bytes: string): string => {
+    lineCount += 1;
+    const line = Buffer.from(bytes, 'latin1');
+    if (!isUtf8(line)) throw new UsageError(`${name}: line ${lineCount} is not UTF-8.`);
+    const text = line.toString();
+    return lineCount === 1 ? text.replace(/^\ufeff/, '') : text;
   };
 
+  /** The start of a line whose end has not been read. */
+  let rest = '';
   for await (const chunk of content) {
     hash.update(chunk);
-    const lines = (rest + decode(chunk, true)).split(LINE_END);
+    const lines = (rest + chunk.toString('latin1')).split(LINE_END);
     const tooLong = lines.findIndex(({ length }) => length > MAX_LENGTH);
     if (tooLong >= 0)
-      throw new UsageError(`${name}: line ${nextLine + tooLong} is longer than 1 MiB.`);
+      throw new UsageError(`${name}: line ${lineCount + tooLong + 1} is longer than 1 MiB.`);
     // A CR at the end may be half of a CRLF.
     const isLastComplete = lines.at(-1)?.endsWith('\n') ?? false;
     rest = isLastComplete ? '' : (lines.pop() ?? '');
-    nextLine += lines.length;
-    if (lines.length > 0) yield lines;
+    if (lines.length > 0) yield lines.map(decoded);
   }
-  const end = rest + decode(Buffer.alloc(0), false);
-  yield end.split(LINE_END);
-}
-
-/** The index of the line in a chunk that is not UTF-8. The chunk may begin in the middle of a character. */
-function wrongLine(chunk: Buffer): number {
-  const text = chunk.toString('latin1').replace(/^[\x80-\xbf]{1,3}/, '');
-  const wrong = text.split(LINE_END).findIndex((line) => !isUtf8(Buffer.from(line, 'latin1')));
-  return Math.max(0, wrong);
+  yield rest.split(LINE_END).map(decoded);
 }
