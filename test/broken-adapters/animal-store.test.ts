@@ -15,7 +15,6 @@ import { each } from '../contract/contract.js';
 import {
   failsBroken,
   faultsOf,
-  idleFaults,
   withFault,
   type BrokenAdapters,
   type Fault,
@@ -287,5 +286,4 @@ failsBroken(
     };
   },
   broken,
-  { idle: idleFaults(createAnimalStore(openMemoryStore())) },
 );

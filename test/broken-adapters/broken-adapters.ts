@@ -16,22 +16,16 @@ const ANIMALS = 1500;
 /** Cases that differ in a value only. A few of them have a broken adapter. */
 const ALIKE = /^(?:stores .* exactly: |creates an animal )/;
 
-interface Options<Broken> {
-  /** Adapters with an operation that does nothing, by its name: any case may fail them. */
-  readonly idle?: BrokenAdapters<Broken>;
-  /** The names of cases that need no broken adapter. Default: those of cases that differ in a value only. */
-  readonly alike?: RegExp;
-}
-
 /**
  * Shows that a contract passes an adapter that keeps it, and fails each broken one.
  * @param open opens the adapter that keeps it, or a broken one
+ * @param alike the names of cases that need no broken adapter. Default: those of cases that differ in a value only
  */
 export function failsBroken<Tested extends Subject, Broken, Given extends string = never>(
   contract: Contract<Tested, Given>,
   open: (broken?: Broken) => Open<Tested, Given>,
   broken: BrokenAdapters<Broken>,
-  { idle = {}, alike = ALIKE }: Options<Broken> = {},
+  alike: RegExp = ALIKE,
 ): void {
   const names = contract.cases.map(({ name }) => name);
   const run = async (adapter: Broken | undefined, only: (name: string) => boolean) => {
@@ -61,14 +55,6 @@ export function failsBroken<Tested extends Subject, Broken, Given extends string
       const results = await run(undefined, (name) => Object.hasOwn(broken, name));
       expect(results.filter(({ outcome }) => outcome !== 'passed')).to.deep.equal([]);
     });
-
-    for (const { name: operation, adapter } of numbered(idle)) {
-      it(`fails an adapter whose ${operation} does nothing`, async () => {
-        const results = await run(adapter, (name) => !/thousands/.test(name));
-        const outcomes = results.map(({ outcome }) => outcome);
-        expect(outcomes, 'the outcomes of all cases').to.include('failed');
-      });
-    }
 
     for (const { name: clause, adapter, number } of numbered(broken)) {
       it(`fails an adapter that breaks this${number}: ${clause}`, async () => {
@@ -283,14 +269,6 @@ export const keepsSnapshot =
     return { findById, list } as unknown as Partial<Port>;
   };
 
-/** For each operation of a port: a fault by which it does nothing. */
-export const idleFaults = <Port extends object>(port: Port): BrokenAdapters<Fault<Port>> =>
-  Object.fromEntries(
-    Object.keys(port)
-      .filter((name) => typeof Reflect.get(port, name) === 'function')
-      .map((name) => [name, () => ({ [name]: async () => undefined }) as Partial<Port>]),
-  );
-
 /** The port with operations replaced. */
 export const withFault = <Port extends object>(port: Port, fault: Fault<Port> | undefined): Port =>
   fault ? (Object.create(port, Object.getOwnPropertyDescriptors(fault(port))) as Port) : port;
@@ -333,16 +311,11 @@ export const inFirst = <Name extends PortName>(
     [ofCase].flat().map((fault) => ({ first: inPort(name, fault) })),
   ]);
 
-/** For each operation of a port of the first handle: a fault by which it does nothing. */
-export const idleIn = (name: PortName): BrokenAdapters<HandleFaults> =>
-  inFirst(name, idleFaults(openMemoryStore()[name]));
-
 /** `failsBroken` for a store that is durable, shared and ordered. */
 export const failsBrokenStores = (
   contract: Contract<StoreSubject>,
   broken: BrokenAdapters<HandleFaults>,
-  idle: BrokenAdapters<HandleFaults>,
-): void => failsBroken(contract, brokenSubject, broken, { idle });
+): void => failsBroken(contract, brokenSubject, broken);
 
 const brokenSubject =
   (faults: HandleFaults = {}) =>

@@ -178,7 +178,7 @@ failsBroken(
   httpContract,
   (fault?: OpenHttp) => fault ?? listened((listener) => listener),
   { ...requests, ...responses },
-  { alike: /./ },
+  /./,
 );
 
 /** A resource beside the animals. With a fault it is not behind the keys of the interface, but behind this. */
@@ -209,7 +209,7 @@ const badlyGuarded: BrokenAdapters<Middleware> = {
   'lets only clients cache, and only what a GET returned': checking,
 };
 
-failsBroken(resourceContract('/shelves'), shelves, badlyGuarded, { alike: /./ });
+failsBroken(resourceContract('/shelves'), shelves, badlyGuarded, /./);
 
 /** Tests of a transport that rejects after its response. */
 const TESTS = `

@@ -6,7 +6,6 @@ import { petWithId, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
 import { petRepositoryContract } from '../contract/store-contracts.js';
 import {
   faultsOf,
-  idleIn,
   inFirst,
   inPort,
   keepsSnapshot,
@@ -337,8 +336,7 @@ const handles: BrokenAdapters<HandleFaults> = {
   },
 };
 
-failsBrokenStores(
-  petRepositoryContract,
-  { ...inFirst('pets', { ...reading, ...adding, ...claiming, ...ending }), ...handles },
-  idleIn('pets'),
-);
+failsBrokenStores(petRepositoryContract, {
+  ...inFirst('pets', { ...reading, ...adding, ...claiming, ...ending }),
+  ...handles,
+});

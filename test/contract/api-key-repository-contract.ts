@@ -169,7 +169,7 @@ const REVOKING: Clauses<PortRun> = {
   },
 };
 
-export const API_KEY_OPERATIONS: Operations = {
+export const API_KEY_OPERATIONS: Operations<keyof ApiKeyRepository> = {
   add: ({ apiKeys }, _id, call) => apiKeys.add(sampleApiKey({ id: 'k2' }), call),
   findById: ({ apiKeys }, _id, call) => apiKeys.findById('k1', call),
   list: ({ apiKeys }, _id, call) => apiKeys.list(call),

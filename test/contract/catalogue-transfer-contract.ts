@@ -307,7 +307,7 @@ const CLAIMS: Clauses<PortRun> = {
   },
 };
 
-export const TRANSFER_OPERATIONS: Operations = {
+export const TRANSFER_OPERATIONS: Operations<keyof CatalogueTransfer> = {
   survey: ({ transfer }, _id, call) => transfer.survey(call),
   isUnfinished: ({ transfer }, _id, call) => transfer.isUnfinished(call),
   markUnfinished: ({ transfer }, _id, call) => transfer.markUnfinished(true, call),

@@ -406,7 +406,7 @@ const RACING: Clauses<PortRun> = {
   },
 };
 
-export const CHANGE_OPERATIONS: Operations = {
+export const CHANGE_OPERATIONS: Operations<keyof PetChanges> = {
   change: ({ changes }, id, call) => changes.change(id, { status: 'sold' }, ANY, call),
   remove: ({ changes }, id, call) => changes.remove(id, ANY, call),
 };

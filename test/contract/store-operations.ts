@@ -22,8 +22,8 @@ import {
 } from './store-subject.js';
 
 /** Calls of a port's operations, by name. `id` is that of a stored animal. */
-export type Operations = Readonly<
-  Record<string, (subject: CompleteSubject, id: bigint, call?: CallOptions) => Promise<unknown>>
+export type Operations<Name extends string = string> = Readonly<
+  Record<Name, (subject: CompleteSubject, id: bigint, call?: CallOptions) => Promise<unknown>>
 >;
 
 /** Stores an animal, its claim and an API key; resolves to the animal's id. */

@@ -20,7 +20,7 @@ import { addOnce, byId, listAll, twoHandles, type StoreRun } from '../store-subj
 const HOUR = 60 * 60 * 1000;
 const DAY = 24 * HOUR;
 
-const OPERATIONS: Operations = {
+const OPERATIONS: Operations<'addOnce'> = {
   addOnce: ({ pets }, _id, call) => addOnce(pets, samplePet(), claimed({ key: 'new' }), call),
 };
 

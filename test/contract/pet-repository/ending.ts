@@ -1,10 +1,11 @@
+import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
 import assert from 'node:assert/strict';
 import type { Clauses } from '../contract.js';
 import { samplePet } from '../samples.js';
 import { operationClauses, type Operations } from '../store-operations.js';
 import type { CompleteSubject, StoreRun } from '../store-subject.js';
 
-export const PET_OPERATIONS: Operations = {
+export const PET_OPERATIONS: Operations<Exclude<keyof PetRepository, 'addOnce'>> = {
   add: ({ pets }, _id, call) => pets.add(samplePet(), call),
   findById: ({ pets }, id, call) => pets.findById(id, call),
   list: ({ pets }, _id, call) => pets.list({ limit: 100 }, call),
