@@ -57,7 +57,8 @@ export class ApiKeyAuthenticator implements Authenticator {
     const found = await unlessAborted(this.#findManaged(id, hash), signal);
     if (found === undefined) return UNKNOWN;
     const state = apiKeyState(found, timeOf(this.#clock));
-    return state === 'active' ? accepted(found.id, found.scopes) : { ok: false, reason: state };
+    if (state !== 'active') return { ok: false, reason: state };
+    return accepted(found.id, found.scopes.filter(isScope));
   }
 }
 
@@ -66,7 +67,7 @@ const UNKNOWN: Authentication = Object.freeze({ ok: false, reason: 'unknown' });
 /** A new set for every result: a set cannot be frozen, and a caller's change must not grant scopes to the next. */
 const accepted = (keyId: string, scopes: readonly string[]): Authentication => ({
   ok: true,
-  principal: { keyId, scopes: new Set(scopes.filter(isScope)) },
+  principal: { keyId, scopes: new Set(scopes) },
 });
 
 /** Settles as `work` does, or rejects with the reason of `signal`. The work continues, because other calls may share it. */
