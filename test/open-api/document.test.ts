@@ -49,16 +49,20 @@ describe('The OpenAPI document', () => {
   const document = documentFor();
   const operations = operationsOf(document);
 
-  it('has an example for every member and path parameter, because generators and tools need them', () => {
+  it('has an example for every member and path parameter, for tools', () => {
     for (const name of ['Pet', 'NewPet', 'Error']) {
       const { properties = {} } = document.components.schemas[name] ?? {};
+
       expect(properties, name).to.not.be.empty;
+
       for (const [member, schema] of Object.entries(properties)) {
         if (schema.$ref === undefined)
           expect(schema, `${name}.${member}`).to.have.property('example');
+
         expect(schema, `${name}.${member}`).not.to.have.property('default');
       }
     }
+
     expect(operations['getPet']?.parameters?.[0]).to.have.property('example', 1n);
   });
 
@@ -73,22 +77,27 @@ describe('The OpenAPI document', () => {
     const settings: Partial<HttpSettings> = { experimental: ['changePet', 'removePet'] };
     const service = httpInterface({ animalStore: memoryAnimalStore(), settings });
     const { createPet, changePet } = operationsOf(documentFor(settings));
+
     for (const [operation, target, expected] of [
       [createPet, { method: 'POST' }, 201],
       [changePet, { method: 'PATCH', path: '/v1/pets/1' }, 200],
     ] as const) {
       const types = Object.entries(operation?.requestBody?.content ?? {});
+
       expect(types).to.not.be.empty;
+
       for (const [type, { example }] of types) {
         const { status, body } = await service.handle(createWith(stringifyJson(example), target));
+
         expect(status, `the example of ${type} got ${body}`).to.equal(expected);
       }
     }
   });
 
-  it('has patterns in ASCII that every common engine reads alike, because generators copy them', () => {
+  it('has patterns in ASCII that every common engine reads alike', () => {
     const members = openApiDocument().matchAll(/"pattern": ("(?:[^"\\]|\\.)*")/g);
     const patterns = Array.from(members, ([, text = '']) => String(JSON.parse(text)));
+
     expect(patterns, 'the patterns of the document').to.have.length.above(1);
     for (const pattern of patterns) {
       expect(pattern).to.match(/^[ -~]+$/);
@@ -99,6 +108,7 @@ describe('The OpenAPI document', () => {
 
   it('is in the repository as a service with default settings publishes it', () => {
     const copy = readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8');
+
     expect(copy === openApiDocument(), 'run: npm run openapi').to.equal(true);
   });
 
@@ -119,6 +129,7 @@ describe('The OpenAPI document', () => {
     const publicUrl = 'https://animals.example.org/v1';
     const { getPet } = operationsOf(documentFor({ publicUrl, getPet: 'off' }));
     const { message } = getPet?.responses['410']?.content?.['application/json'].example ?? {};
+
     expect(message).to.include(`GET ${publicUrl}/pets?after=<id - 1>&limit=1`);
   });
 
@@ -128,16 +139,24 @@ describe('The OpenAPI document', () => {
       const { changePet = [], removePet = [], ...stable } = statusesOf(experimental);
 
       expect(stable).to.deep.equal(statusesOf(document));
+
       const ofChange = '200 400 401 403 404 408 409 412 413 415 417 431 500 503';
+
       expect(changePet.join(' ')).to.equal(ofChange);
+
       const ofRemoval = '204 400 401 403 404 408 409 412 417 431 500 503';
+
       expect(removePet.join(' ')).to.equal(ofRemoval);
+
       const declared = operationsOf(experimental);
+
       for (const id of ['changePet', 'removePet']) {
         expect(declared[id]).to.include({ 'x-stability': 'experimental' });
         expect(declared[id]).to.not.have.property('deprecated');
       }
+
       const types = Object.keys(declared['changePet']?.requestBody?.content ?? {});
+
       expect(types).to.have.members(['application/merge-patch+json', 'application/json']);
       expect(openApiDocument()).to.not.match(
         /x-stability|PetChange|AcceptPatch|status_conflict|pets:delete/,
@@ -156,8 +175,11 @@ describe('The OpenAPI document', () => {
       const declaring = Object.entries(operationsOf(limited)).filter(
         ([, { responses }]) => responses['429'],
       );
+
       expect(declaring.map(([id]) => id)).to.deep.equal(['listPets', 'createPet']);
+
       const headers = ['X-Request-Id', 'RateLimit-Policy', 'RateLimit'];
+
       for (const [, { responses }] of declaring) {
         expect(responses['429']?.headers).to.have.all.keys(...headers, 'Retry-After');
         expect(responses['429']?.content?.['application/json'].example).to.include({
@@ -174,10 +196,14 @@ describe('The OpenAPI document', () => {
     it('each with the codes that it may have, and one of them as its example', () => {
       const responses = Object.values(operations).flatMap((each) => Object.entries(each.responses));
       const errors = responses.filter(([status]) => Number(status) >= 400);
+
       for (const [status, { content, 'x-error-codes': codes = [] }] of errors) {
         const statuses = new Set(codes.map((code) => ERRORS[code as ErrorCode].status));
+
         expect([...statuses], `the statuses of ${codes.join()}`).to.deep.equal([Number(status)]);
+
         const { code, status: shown } = content?.['application/json'].example ?? {};
+
         expect([code, String(shown)], 'the example').to.deep.equal([codes[0], status]);
       }
     });
@@ -200,11 +226,13 @@ describe('The OpenAPI document', () => {
       ),
     );
     const unshown = declared.filter((answer) => !shown.has(answer) && !ELSEWHERE.test(answer));
+
     expect(unshown).to.deep.equal([]);
   });
 
   it('gives the limit of a body that was set as the example of 413', () => {
     const { post } = documentFor({ bodyLimit: 1000 }).paths['/pets'] ?? {};
+
     expect(post?.responses['413']?.content?.['application/json'].example).to.include({
       message: 'The body is larger than 1000 bytes.',
     });
@@ -222,6 +250,7 @@ describe('The OpenAPI document', () => {
       ...contents.flatMap(({ schema, example }) => (example ? [[schema, example] as const] : [])),
     ];
     const judge = judgeFor(document);
+
     for (const [schema, value] of examples)
       expect(judge(schema)(value), stringifyJson(value)).to.equal(undefined);
     expect(examples, 'the examples of the document').to.have.length.above(30);

@@ -35,34 +35,37 @@ describe('The docs page as HTML', () => {
   const experimental = ['changePet', 'removePet'] as const;
   const document = documentFor({ experimental });
   for (const { operationId, parameters = [], responses } of Object.values(operationsOf(document))) {
-    it(`has every parameter, success and error of ${operationId}`, () => {
+    it(`has every parameter and success of ${operationId}`, () => {
       const html = articleOf(operationId, page({ experimental }));
+
       for (const { name } of parameters) expect(html).to.include(` name="${name}" `);
       expect(html).to.include(`>${Object.keys(responses)[0]}</b>`);
-      for (const code of Object.values(responses).flatMap(
-        (response) => response['x-error-codes'] ?? [],
-      ))
-        expect(html + errorsOf(page({ experimental }))).to.include(`<code>${code}</code>`);
     });
   }
 
   it('has a sample of every response, of its own errors as the OpenAPI document has them', () => {
     const html = page({ experimental });
+
     for (const { operationId, responses } of Object.values(operationsOf(document))) {
       const own = samplesIn(articleOf(operationId, html));
       const shown = [...own, ...samplesIn(errorsOf(html))];
+
       for (const [status, response] of Object.entries(responses)) {
         for (const code of response['x-error-codes'] ?? []) {
           const sample = shown.find((each) => each['code'] === code);
+
           expect(String(sample?.['status']), `${operationId} ${code}`).to.equal(status);
           expect(sample?.['message']).to.not.match(/\{\w+\}|undefined/);
         }
+
         const example = response.content?.['application/json'].example;
         if (own.some(({ code }) => code !== undefined && code === example?.['code']))
           expect(own, operationId).to.deep.include(example);
       }
     }
+
     const bella = { id: 1n, name: 'Bella', categoryId: 7n, status: 'available' };
+
     for (const id of ['createPet', 'getPet', 'changePet'])
       expect(samplesIn(articleOf(id, html))[0], id).to.deep.equal(bella);
     expect(samplesIn(articleOf('listPets', html))[0]).to.deep.equal([bella]);
@@ -79,26 +82,32 @@ describe('The docs page as HTML', () => {
       const names = form
         .split('<summary>More</summary>')
         .map((part) => Array.from(part.matchAll(/ name="([^"]+)"/g), ([, name]) => name));
+
       expect(names, id).to.deep.equal([before, behind]);
     }
   });
 
   it('marks each operation by its method, where it is and in the navigation', () => {
     const html = page({ experimental });
+
     for (const { operationId } of Object.values(operationsOf(document))) {
       const [, method] = /<b class="method is-(\w+)">\1</.exec(articleOf(operationId, html)) ?? [];
+
       expect(html).to.match(new RegExp(`href="#${operationId}"><b class="method is-${method}">`));
     }
   });
 
   it('has every schema once, with what it says of each member', () => {
     const html = page({ experimental });
+
     for (const [name, { properties = {} }] of Object.entries(document.components.schemas)) {
       const [, shown = '', again] = html.split(`id="${name}"`);
+
       expect(again).to.equal(undefined);
       for (const { description } of Object.values(properties))
         expect(shown.replaceAll(/<[^>]+>/g, '')).to.include(description.replaceAll('`', ''));
     }
+
     expect(html).to.match(/ id="PetStatus">[^]*one of available, pending, sold/);
   });
 
@@ -106,7 +115,9 @@ describe('The docs page as HTML', () => {
     expect(articleOf('removePet', page({ experimental }))).to.include(
       '<span class="hint">experimental</span>',
     );
+
     const html = page({ experimental: ['removePet'] });
+
     expect(html).to.include('id="removePet"').and.include('status_conflict');
     for (const name of ['changePet', 'PetChange', 'PATCH']) expect(html).to.not.include(name);
     for (const name of ['removePet', 'status_conflict', 'pets:delete'])
@@ -115,6 +126,7 @@ describe('The docs page as HTML', () => {
 
   it('shows the whole path of an operation, and fills in no parameter that is optional', () => {
     const html = articleOf('listPets', page({ basePath: '/shop/v1' }));
+
     expect(html)
       .to.include('<b>/shop/v1/pets</b>')
       .and.not.match(/ value="[^"]/);
@@ -126,6 +138,7 @@ describe('The docs page as HTML', () => {
 
   it('says when getPet will be removed, and omits it once GET_PET=off has removed it', () => {
     const deprecated = articleOf('getPet', page());
+
     expect(deprecated).to.include('to be removed on 2030-12-05.').and.include('<form');
     expect(page({ getPet: 'off', experimental })).to.not.include('getPet');
   });
@@ -143,6 +156,7 @@ describe('The docs page as HTML', () => {
     const named = (pattern: RegExp): string[] =>
       Array.from(html.matchAll(pattern), ([, name = '']) => name);
     const fields = named(/<(?:input|select) id="([^"]+)"/g).filter((id) => id !== 'address');
+
     expect(named(/aria-describedby="([^"]+)"/g)).to.have.length(fields.length);
     expect(named(/ for="([^"]+)"/g)).to.include.members(fields);
     expect(named(/ id="([^"]+)"/g)).to.include.members(
@@ -161,6 +175,7 @@ describe('The static files of the docs page', () => {
   it('are all that the page needs, imports included', async () => {
     const files = await readDocsFiles();
     const names = files.map(({ name }) => name);
+
     for (const [, name] of page().matchAll(/(?:src|href)="docs\/([^"]+)"/g))
       expect(names).to.include(name);
     for (const { text } of files.filter((file) => file.type.startsWith('text/javascript')))
@@ -186,6 +201,7 @@ describe('A request of the docs page', () => {
       { name: 'If-None-Match', dataset: { in: 'header' }, value: '"tag"' },
       { name: 'X-Empty', dataset: { in: 'header' }, value: '' },
     ];
+
     expect(prepareRequest('GET', '/pets', 'http://a/v1', fields)).to.deep.equal({
       method: 'GET',
       url: 'http://a/v1/pets?limit=%2B5&status=x%26y%3Dz%23',
@@ -201,6 +217,7 @@ describe('A request of the docs page', () => {
     ] as const) {
       const petId = { name: 'petId', dataset: { in: 'path' }, value };
       const { url } = prepareRequest('GET', '/pets/{petId}', 'http://a/v1', [petId]);
+
       expect(url).to.equal(`http://a/v1/pets/${segment}`);
     }
   });
@@ -208,6 +225,7 @@ describe('A request of the docs page', () => {
   it('has its body as it is, empty or not, with its media type', () => {
     for (const value of ['', '{"name": "a"}']) {
       const body = { name: 'body', dataset: { in: 'body' }, value };
+
       expect(prepareRequest('POST', '/pets', 'http://a/v1', [body])).to.deep.equal({
         method: 'POST',
         url: 'http://a/v1/pets',
@@ -220,6 +238,7 @@ describe('A request of the docs page', () => {
   it('leads from a response to the next page or the new animal, at the address that was asked', () => {
     const get = { method: 'GET', headers: [], body: null };
     const next = '</shop/v1/pets?limit=2&after=2>; rel="next"';
+
     for (const asked of ['http://a/v1/pets', 'http://a/v1/pets?limit=2'])
       expect(linkedFrom(asked, new Headers({ Link: next }))).to.deep.equal({
         text: 'Next page',
@@ -230,7 +249,9 @@ describe('A request of the docs page', () => {
         text: 'Get this animal',
         request: { ...get, url: 'http://a/v1/pets/12' },
       });
+
     const successor = '</v1/pets?status=available>; rel="successor-version"';
+
     for (const headers of [[], [['Link', successor]]] satisfies Array<Array<[string, string]>>)
       expect(linkedFrom('http://a/v1/pets/1', new Headers(headers))).to.equal(undefined);
   });
@@ -242,6 +263,7 @@ describe('A request of the docs page', () => {
       encoding: 'utf8',
     });
     if (error) this.skip();
+
     expect(stdout.split('\0').slice(0, -1)).to.deep.equal([
       HOSTILE.url,
       '-H',

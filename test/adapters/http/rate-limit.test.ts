@@ -38,7 +38,7 @@ const LIST = requestWith(KEY);
 const THREE_SECONDS = 't=3'; // 2,001 ms, rounded up;
 
 describe('A rate limit', () => {
-  it('tells each key what is left, and refuses its further requests with 429, which store nothing', async () => {
+  it('tells each key what is left, and refuses further requests, which store nothing', async () => {
     const http = httpInterface({ rateLimiter: limiterOf(2) });
     const unchanged = requestWith({ ...KEY, 'if-none-match': '*' });
 

@@ -42,12 +42,16 @@ describe('A signal ends a call of AnimalStoreClient', () => {
           return new Promise(() => {});
         });
         const calling = call(client(), controller);
+
         const { init } = await begun.promise;
         controller.abort(reason);
+
         expect(await rejectionOf(calling)).to.equal(reason);
         expect(init.signal?.aborted).to.equal(true);
-        expect(sent).to.have.length(1);
-        expect([listenersOf(controller.signal), timing.running]).to.deep.equal([0, 0]);
+        expect(sent, 'requests').to.have.length(1);
+        expect([listenersOf(controller.signal), timing.running], 'listeners, timers').to.deep.equal(
+          [0, 0],
+        );
       }
     });
   }
@@ -56,11 +60,15 @@ describe('A signal ends a call of AnimalStoreClient', () => {
     const controller = new AbortController();
     const { client, sent, timing } = fakeService(html(503, { 'Retry-After': '5' }));
     const calling = client().listPets({}, controller);
+
     while (timing.running < 2) await setImmediate(); // beside the deadline's timer
     controller.abort('given up');
+
     expect(await rejectionOf(calling)).to.equal('given up');
-    expect(sent).to.have.length(1);
-    expect([listenersOf(controller.signal), timing.running]).to.deep.equal([0, 0]);
+    expect(sent, 'requests').to.have.length(1);
+    expect([listenersOf(controller.signal), timing.running], 'listeners, timers').to.deep.equal([
+      0, 0,
+    ]);
   });
 
   it('that waits for the API key', async () => {
@@ -73,30 +81,39 @@ describe('A signal ends a call of AnimalStoreClient', () => {
     };
     const { client, sent } = fakeService(json(200, '[]'));
     const calling = client({ apiKey }).listPets({}, controller);
+
     await asked.promise;
     controller.abort('given up');
+
     expect(await rejectionOf(calling)).to.equal('given up');
+
     key.resolve('a-key-that-comes-too-late');
     await setImmediate();
-    expect(sent).to.deep.equal([]);
+
+    expect(sent, 'requests').to.deep.equal([]);
   });
 
   it('that has not started, without a request', async () => {
     const { client, sent, timing } = fakeService(never);
     const signal = AbortSignal.abort('given up');
+
     expect(await rejectionOf(client().listPets({}, { signal }))).to.equal('given up');
-    expect(sent).to.deep.equal([]);
-    expect([listenersOf(signal), timing.running]).to.deep.equal([0, 0]);
+    expect(sent, 'requests').to.deep.equal([]);
+    expect([listenersOf(signal), timing.running], 'listeners, timers').to.deep.equal([0, 0]);
   });
 
   it('and keeps no listener after the call', async () => {
     const { signal } = new AbortController();
     const { client, timing } = fakeService(html(502), json(200, '[]'));
     const one = client();
+
     for (let count = 0; count < 50; count += 1) await one.listPets({}, { signal });
+
     const { client: failing } = fakeService(html(200));
+
     await rejectionOf(failing().listPets({}, { signal }));
-    expect([listenersOf(signal), timing.running]).to.deep.equal([0, 0]);
+
+    expect([listenersOf(signal), timing.running], 'listeners, timers').to.deep.equal([0, 0]);
   });
 
   it('between two animals of a page', async () => {
@@ -105,14 +122,16 @@ describe('A signal ends a call of AnimalStoreClient', () => {
       json(200, `[${BELLA},${BELLA.replace('"id":1', '"id":2')}]`),
     );
     const met: bigint[] = [];
+
     const walk = async (): Promise<void> => {
       for await (const { id } of client().allPets({}, controller)) {
         met.push(id);
         controller.abort('given up');
       }
     };
+
     expect(await rejectionOf(walk())).to.equal('given up');
     expect(met).to.deep.equal([1n]);
-    expect(sent).to.have.length(1);
+    expect(sent, 'requests').to.have.length(1);
   });
 });

@@ -31,14 +31,16 @@ const animal = (change: string | RegExp, to: string): Response =>
   json(200, BELLA.replace(change, to));
 
 describe('AnimalStoreClient reads', () => {
-  it('animals to the letter and to the digit, frozen, and nothing but the members of an animal', async () => {
+  it('animals to the letter and the digit, frozen, without other members', async () => {
     const { client } = fakeService(
       json(
         200,
         '[ {"status":"sold","categoryId":-9223372036854775808,"name":"é🐕","id":7.0e1,"colour":1.5} ]',
       ),
     );
+
     const { pets } = await client().listPets();
+
     expect(pets).to.deep.equal([
       { id: 70n, name: 'é🐕', categoryId: -(2n ** 63n), status: 'sold' },
     ]);
@@ -63,6 +65,7 @@ describe('AnimalStoreClient reads', () => {
   ] as const) {
     it(`the next page of ${what}`, async () => {
       const { client } = fakeService(json(200, '[]', { Link: link }));
+
       expect((await client().listPets()).next).to.equal(next);
     });
   }
@@ -87,26 +90,31 @@ describe('AnimalStoreClient rejects as unexpected', () => {
   for (const [what, call, step] of nonsense) {
     it(what, async () => {
       const { client, sent } = fakeService(step);
+
       const error = await rejectionOf(call(client()));
+
       expect(error).to.be.instanceOf(ServiceError).with.property('code', 'unexpected_response');
-      expect(sent).to.have.length(1);
+      expect(sent, 'requests').to.have.length(1);
     });
   }
 
   it('a redirect, also as browsers hide it: the key goes nowhere else', async () => {
     const elsewhere = { Location: 'https://elsewhere.example/v1/pets' };
     const hidden = Object.defineProperty(Response.error(), 'type', { value: 'opaqueredirect' });
+
     for (const status of [0, 301, 302, 303, 307, 308]) {
       const moved = status === 0 ? hidden : new Response('moved', { status, headers: elsewhere });
       const { client, sent } = fakeService(async () => moved);
+
       const error = await rejectionOf(client().listPets());
+
       expect(error)
         .to.be.instanceOf(ServiceError)
         .and.include({ code: 'unexpected_response', status });
       expect(error)
         .to.have.property('message')
         .that.matches(/redirect.*baseUrl/);
-      expect(sent).to.have.length(1);
+      expect(sent, 'requests').to.have.length(1);
     }
   });
 });
@@ -117,10 +125,14 @@ describe('AnimalStoreClient maps', () => {
   for (const code of ANIMAL_STORE_ERROR_CODES) {
     it(`${code} to the error of the domain, with a ServiceError as its cause`, async () => {
       const { client } = fakeService(errorJson(ERRORS[code].status, code, { 'Retry-After': '7' }));
+
       const error = await rejectionOf(client(options).getPet(5n));
+
       expect(isAnimalStoreError(error) && error.code).to.equal(code);
+
       if (error instanceof UnavailableError || error instanceof IdempotencyConflictError)
         expect(error.retryAfter).to.equal(7);
+
       expect(error)
         .to.have.property('cause')
         .that.is.instanceOf(ServiceError)
@@ -131,7 +143,9 @@ describe('AnimalStoreClient maps', () => {
   for (const code of ['invalid_api_key', 'a_code_of_later', 'constructor', '__proto__']) {
     it(`${code} to a ServiceError with every detail`, async () => {
       const { client } = fakeService(errorJson(418, code));
+
       const error = await rejectionOf(client(options).listPets());
+
       expect(error).to.be.instanceOf(ServiceError);
       expect(error).to.include({
         code,
@@ -152,7 +166,9 @@ describe('AnimalStoreClient maps', () => {
     const { client } = fakeService(
       json(400, JSON.stringify({ code: 'invalid_pet', message, status: 400 })),
     );
+
     const error = await rejectionOf(client().createPet(bella));
+
     expect(error).to.be.instanceOf(InvalidPetError).with.property('message', message);
     expect(error).to.have.property('faults').that.deep.equals([]);
     expect(error).to.have.property('stack').that.includes(message);
@@ -160,7 +176,9 @@ describe('AnimalStoreClient maps', () => {
 
   it('pet_not_found to an error with the requested id', async () => {
     const { client } = fakeService(errorJson(404, 'pet_not_found'));
+
     const error = await rejectionOf(client().getPet(2n ** 63n - 1n));
+
     expect(error).to.be.instanceOf(PetNotFoundError).with.property('petId', '9223372036854775807');
   });
 
@@ -169,19 +187,24 @@ describe('AnimalStoreClient maps', () => {
       const { client } = fakeService(
         html(status, { 'Retry-After': '9', 'X-Request-Id': 'request-1' }),
       );
+
       const error = await rejectionOf(client(options).listPets());
+
       expect(error).to.be.instanceOf(UnavailableError).with.property('retryAfter', 9);
       expect(error)
         .to.have.property('message')
         .that.includes(`status ${status} without its Error body`);
+
       const cause = { code: 'unexpected_response', status, requestId: 'request-1' };
+
       expect(error).to.have.property('cause').that.is.instanceOf(ServiceError).and.includes(cause);
     });
   }
 
-  it('a network failure and a body that breaks off to UnavailableError, with their cause', async () => {
+  it('what was no whole response to UnavailableError, with its cause', async () => {
     for (const step of [new TypeError('fetch failed'), broken]) {
       const error = await rejectionOf(fakeService(step).client(options).listPets());
+
       expect(error).to.be.instanceOf(UnavailableError);
       expect(error).to.have.property('cause').that.is.instanceOf(TypeError);
     }
@@ -208,6 +231,7 @@ const queriesOf = (sent: readonly { readonly url: string }[]): string[] =>
 describe('allPets of AnimalStoreClient', () => {
   it('yields every animal of every page, and requests the largest pages', async () => {
     const { client, sent } = fakeService(page([1, 2], 2), page([], 5), page([6]));
+
     expect(await idsOf(client())).to.deep.equal([1n, 2n, 6n]);
     expect(queriesOf(sent)).to.deep.equal([
       '?limit=100',
@@ -218,7 +242,9 @@ describe('allPets of AnimalStoreClient', () => {
 
   it('uses the given filter, page size and first id', async () => {
     const { client, sent } = fakeService(page([8, 9], 9), page([10]));
+
     await idsOf(client(), { status: 'sold', limit: 2, after: 7n });
+
     expect(queriesOf(sent)).to.deep.equal([
       '?limit=2&status=sold&after=7',
       '?limit=2&status=sold&after=9',
@@ -232,12 +258,14 @@ describe('allPets of AnimalStoreClient', () => {
       [1, [page([7]), page([])], ['&after=7']],
     ] as const) {
       const { client, sent } = fakeService(...pages);
+
       await idsOf(client(), { limit });
+
       expect(queriesOf(sent)).to.deep.equal(['', ...queries].map((q) => `?limit=${limit}${q}`));
     }
   });
 
-  it('rejects at once when a page makes no progress, as from a cache that ignores the query', async () => {
+  it('rejects at once when a page makes no progress, as from a wrong cache', async () => {
     for (const [first, again] of [
       [page([1, 2], 2), page([1, 2], 2)],
       [page([1, 2], 2), page([2, 3], 3)],
@@ -245,21 +273,28 @@ describe('allPets of AnimalStoreClient', () => {
       [page([1, 2]), page([1, 2])],
     ] as const) {
       const { client, sent } = fakeService(first, again, json(500, ''));
+
       const error = await rejectionOf(idsOf(client(), { limit: 2 }));
+
       expect(error).to.be.instanceOf(ServiceError).with.property('code', 'unexpected_response');
       expect(String(Object(error).cause)).to.include('after 2');
-      expect(sent).to.have.length(2);
+      expect(sent, 'requests').to.have.length(2);
     }
   });
 
   it('requests a page only when the one before is used up', async () => {
     const { client, sent } = fakeService(page([1, 2], 2), page([3]));
     const animals = client().allPets();
-    expect(sent).to.have.length(0);
+
+    expect(sent, 'requests').to.have.length(0);
+
     await animals.next();
     await animals.next();
-    expect(sent).to.have.length(1);
+
+    expect(sent, 'requests').to.have.length(1);
+
     await animals.next();
-    expect(sent).to.have.length(2);
+
+    expect(sent, 'requests').to.have.length(2);
   });
 });

@@ -105,7 +105,7 @@ describe('animalStoreRouter', () => {
     });
   }
 
-  it('answers 500 where the application fails, and prints why, but not that a connection broke', async () => {
+  it('answers 500 where the application fails, and prints no broken connection', async () => {
     const fault = new Error('cannot be written');
     const http = httpInterface();
     http.handle = () => Promise.reject(fault);
@@ -140,19 +140,6 @@ describe('animalStoreRouter', () => {
       expect(response.headers.get('x-outer')).to.equal(`${status} ${length}`);
     });
   }
-
-  it('emits the faults of a whole application that is mounted in another', async () => {
-    const fault = new Error('the disk is full');
-    const [operations] = createKoaApp(httpInterface({ animalStore: failing(fault) })).middleware;
-    const emitted: unknown[] = [];
-    const host = new Koa().on('error', (error) => emitted.push(error));
-    host.use((context, next) => operations?.(context, next));
-    const url = await serve(host.callback());
-
-    await fetch(`${url}/v1/pets`, { headers: KEY });
-
-    expect(emitted, 'what the host was told').to.deep.equal([fault]);
-  });
 
   describe('emits a fault once, as Koa does,', () => {
     const fault = new Error('the disk is full');
@@ -337,7 +324,7 @@ describe('animalStoreRouter', () => {
     ],
     ['without one', { ...create(new TextEncoder().encode(REX)), headers: KEY }, ''],
   ] as const) {
-    it(`reads a body ${what} that koa-bodyparser has skipped, and leaves its bytes and headers to later middleware`, async () => {
+    it(`reads a body ${what} that koa-bodyparser has skipped, and leaves its bytes to others`, async () => {
       const seen: unknown[] = [];
       const later: Middleware = async (context, next) => {
         await next();
