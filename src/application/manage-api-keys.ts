@@ -24,22 +24,6 @@ export interface IssuedApiKey {
   readonly record: ManagedApiKey;
 }
 
-/** What a new key should be. */
-export interface ApiKeyRequest {
-  /** 1 to 100 Unicode characters, not blank, without control characters: terminals show it. */
-  readonly name: string;
-  /** One or more. Default: every scope. */
-  readonly scopes?: readonly Scope[] | undefined;
-  /** Valid strictly before this instant, which is in the future. Default: it does not expire. */
-  readonly expiresAt?: Date | undefined;
-}
-
-/** Options of `revoke`. */
-export interface RevokeOptions extends CallOptions {
-  /** Milliseconds for which the key stays valid: a whole number. Default: 0. */
-  readonly after?: number | undefined;
-}
-
 /** What managing keys needs. */
 export interface ManagedApiKeysOptions {
   /** Where keys are stored. It is never closed here. */
@@ -71,7 +55,18 @@ export class ManagedApiKeys {
    * @throws {InvalidParameterError} naming every fault of the request. Nothing was stored.
    */
   async issue(
-    { name, scopes = SCOPES, expiresAt }: ApiKeyRequest,
+    {
+      name,
+      scopes = SCOPES,
+      expiresAt,
+    }: {
+      /** 1 to 100 Unicode characters, not blank, without control characters: terminals show it. */
+      readonly name: string;
+      /** One or more. Default: every scope. */
+      readonly scopes?: readonly Scope[] | undefined;
+      /** Valid strictly before this instant, which is in the future. Default: it does not expire. */
+      readonly expiresAt?: Date | undefined;
+    },
     options?: CallOptions,
   ): Promise<IssuedApiKey> {
     const now = timeOf(this.#clock);
@@ -108,13 +103,13 @@ export class ManagedApiKeys {
   }
 
   /**
-   * Revokes a key `after` milliseconds from now (default 0). With no delay every machine refuses it at once, also one
+   * Revokes a key `after` milliseconds from now, a whole number (default 0). With no delay every machine refuses it at once, also one
    * whose clock is behind. Of several revocations the earliest counts. Resolves to `undefined` if no key has the id.
    * @throws {InvalidParameterError} `after` is not a whole number of 0 or more.
    */
   async revoke(
     id: string,
-    { after = 0, signal }: RevokeOptions = {},
+    { after = 0, signal }: CallOptions & { readonly after?: number | undefined } = {},
   ): Promise<ManagedApiKey | undefined> {
     const now = timeOf(this.#clock);
     const isDelay = Number.isInteger(after) && after >= 0 && now + after <= LAST_TIME;

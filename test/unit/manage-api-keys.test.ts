@@ -3,11 +3,7 @@ import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { apiKeyGenerator } from '../../src/adapters/api-keys/api-key.js';
 import { ApiKeyAuthenticator } from '../../src/adapters/api-keys/api-key-authenticator.js';
-import {
-  ManagedApiKeys,
-  apiKeyState,
-  type RevokeOptions,
-} from '../../src/application/manage-api-keys.js';
+import { ManagedApiKeys, apiKeyState } from '../../src/application/manage-api-keys.js';
 import { openMemoryStore } from '../../src/adapters/memory/open-memory-store.js';
 import type { ApiKeyRepository } from '../../src/application/ports/api-key-repository.js';
 import type { Scope } from '../../src/application/ports/authenticator.js';
@@ -38,7 +34,7 @@ describe('ManagedApiKeys', () => {
   }
 
   /** When the key is revoked, after a revocation with these options. */
-  async function revoke(id: string, options?: RevokeOptions): Promise<Date | undefined> {
+  async function revoke(id: string, options?: { after: number }): Promise<Date | undefined> {
     const revoked = await managed.revoke(id, options);
     return revoked?.revokedAt;
   }

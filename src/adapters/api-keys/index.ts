@@ -5,11 +5,9 @@
  */
 export {
   ManagedApiKeys,
-  type ApiKeyRequest,
   type IssuedApiKey,
   type ManagedApiKey,
   type ManagedApiKeysOptions,
-  type RevokeOptions,
 } from '../../application/manage-api-keys.js';
 export { apiKeyGenerator } from './api-key.js';
 export { ApiKeyAuthenticator } from './api-key-authenticator.js';
