@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events';
 import type { CallOptions } from '../../application/animal-store.js';
 import { apiKeyState } from '../../application/manage-api-keys.js';
 import type { ApiKeyRepository } from '../../application/ports/api-key-repository.js';
@@ -71,12 +72,9 @@ const accepted = (keyId: string, scopes: readonly string[]): Authentication => (
 });
 
 /** Settles as `work` does, or rejects with the reason of `signal`. The work continues, because other calls may share it. */
-function unlessAborted<Result>(work: Promise<Result>, signal?: AbortSignal): Promise<Result> {
+async function unlessAborted<Result>(work: Promise<Result>, signal?: AbortSignal): Promise<Result> {
   if (signal === undefined) return work;
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    const stopListening = (): void => signal.removeEventListener('abort', onAbort);
-    signal.addEventListener('abort', onAbort);
-    void work.then(resolve, reject).finally(stopListening);
-  });
+  const aborted = Promise.withResolvers<never>();
+  using _listening = addAbortListener(signal, () => aborted.reject(signal.reason));
+  return await Promise.race([work, aborted.promise]);
 }

@@ -13,8 +13,8 @@ import { petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
 
 /** The data of one store in memory, shared by its adapters. */
 export class MemoryData {
-  /** In ascending order of id. */
-  readonly pets: Pet[] = [];
+  /** By id, in ascending order. */
+  pets = new Map<bigint, Pet>();
   /** The greatest id that was assigned or reserved. */
   lastId = 0n;
   isUnfinished = false;
@@ -34,28 +34,11 @@ export class MemoryData {
     this.#closed = true;
   }
 
-  /** The index of the first animal with an id greater than this one, in logarithmic time. */
-  indexAfter(id: bigint): number {
-    let low = 0;
-    let high = this.pets.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.pets[middle]?.id ?? id) <= id) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
   add(pet: UnsavedPet): Pet {
     this.lastId += 1n;
     const added = petWithId(this.lastId, pet);
-    this.pets.push(added);
+    this.pets.set(added.id, added);
     return added;
-  }
-
-  find(id: bigint): Pet | undefined {
-    const pet = this.pets[this.indexAfter(id) - 1];
-    return pet?.id === id ? pet : undefined;
   }
 }
 
@@ -80,17 +63,17 @@ export const memoryPets = (data: MemoryData): CompleteStore['pets'] => ({
 
   async findById(id, options) {
     data.requireOpen('reading an animal', options);
-    return data.find(id);
+    return data.pets.get(id);
   },
 
   async list({ after = 0n, limit, status, ...others }, options) {
     void (others satisfies NothingElse);
     data.requireOpen('listing animals', options);
     const page: Pet[] = [];
-    for (let index = data.indexAfter(after); page.length < limit; index += 1) {
-      const pet = data.pets[index];
-      if (pet === undefined) break;
-      if (status === undefined || pet.status === status) page.push(pet);
+    for (const pet of data.pets.values()) {
+      if (page.length === limit) break;
+      const isListed = pet.id > after && (status === undefined || pet.status === status);
+      if (isListed) page.push(pet);
     }
     return page;
   },
@@ -102,20 +85,19 @@ export const memoryChanges = (data: MemoryData): PetChanges => ({
     data.requireOpen('changing an animal', options);
     const pet = findToChange(data, id, condition);
     const changed = pet && petWithId(id, { ...pet, ...change });
-    if (changed) data.pets[data.indexAfter(id) - 1] = changed;
+    if (changed) data.pets.set(id, changed);
     return changed;
   },
 
   async remove(id, condition, options) {
     data.requireOpen('removing an animal', options);
-    const pet = findToChange(data, id, condition);
-    if (pet) data.pets.splice(data.indexAfter(id) - 1, 1);
-    return pet !== undefined;
+    findToChange(data, id, condition);
+    return data.pets.delete(id);
   },
 });
 
 function findToChange(data: MemoryData, id: bigint, condition: PetCondition): Pet | undefined {
-  const pet = data.find(id);
+  const pet = data.pets.get(id);
   const unmet = pet && unmetCondition(pet, condition);
   if (unmet) throw unmet;
   return pet;

@@ -63,7 +63,7 @@ const memoryApiKeys = (data: MemoryData): ApiKeyRepository => ({
 const memoryTransfer = (data: MemoryData): CatalogueTransfer => ({
   async survey(options) {
     data.requireOpen('surveying the store', options);
-    return { pets: data.pets.length, lastId: data.lastId };
+    return { pets: data.pets.size, lastId: data.lastId };
   },
 
   async isUnfinished(options) {
@@ -83,8 +83,9 @@ const memoryTransfer = (data: MemoryData): CatalogueTransfer => ({
 
   async writePets(pets, options) {
     data.requireOpen('writing animals', options);
-    const written = pets.filter(({ id }) => data.find(id) === undefined);
-    for (const pet of written) data.pets.splice(data.indexAfter(pet.id), 0, pet);
+    const written = pets.filter(({ id }) => !data.pets.has(id));
+    for (const pet of written) data.pets.set(pet.id, pet);
+    data.pets = new Map([...data.pets].sort(([one], [other]) => (one < other ? -1 : 1)));
     // The claim of a removed animal ends when its id is back.
     const ids = new Set(written.map(({ id }) => id));
     for (const [id, { petId }] of data.claims) if (ids.has(petId)) data.claims.delete(id);

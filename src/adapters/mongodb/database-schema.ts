@@ -5,6 +5,7 @@ import {
   type IndexDescriptionInfo,
 } from 'mongodb';
 import type { notices } from '../../application/ports/store.js';
+import { UnavailableError } from '../../domain/errors.js';
 import { isTransient } from './mongo-errors.js';
 import type { AttemptOptions } from './retry.js';
 
@@ -33,9 +34,6 @@ const INDEXES: ReadonlyArray<IndexDescription & { readonly on: string }> = [
   },
 ];
 
-/** A collection that somebody made cannot keep what the store promises. */
-export class UnfitCollectionError extends Error {}
-
 /** What no collection of a store may be, by the option that makes it so. */
 const UNFIT = {
   capped: 'is capped: it would drop animals',
@@ -45,7 +43,7 @@ const UNFIT = {
   viewOn: 'is a view',
 } as const;
 
-/** @throws {UnfitCollectionError} naming the first collection of the store that cannot be used. */
+/** @throws {UnavailableError} somebody made a collection that cannot keep what the store promises: its cause names it. */
 export async function refuseUnfit(database: Db, options: AttemptOptions): Promise<void> {
   const isOfStore = { name: { $in: ['pets', 'claims', 'apiKeys', 'counters'] } };
   const found = await database
@@ -55,7 +53,8 @@ export async function refuseUnfit(database: Db, options: AttemptOptions): Promis
     const unfit = Object.entries(UNFIT).find(([option]) => option in made);
     if (unfit) {
       const [, fault] = unfit;
-      throw new UnfitCollectionError(`the collection ${name} ${fault}; make it without options`);
+      const cause = new Error(`the collection ${name} ${fault}; make it without options`);
+      throw new UnavailableError('checking the collections', { cause });
     }
   }
 }

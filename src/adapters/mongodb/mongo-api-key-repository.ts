@@ -66,8 +66,9 @@ function toDocument(apiKey: ApiKeyRecord): ApiKeyDocument {
     hash,
     scopes,
     createdAt: new Date(createdAt),
-    ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt) }),
-    ...(revokedAt !== undefined && { revokedAt: new Date(revokedAt) }),
+    // The driver ignores fields that are undefined.
+    expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt),
+    revokedAt: revokedAt === undefined ? undefined : new Date(revokedAt),
     operation: new ObjectId(),
   };
 }

@@ -70,55 +70,42 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
       connection.write('writing animals', { ...call, timeout }, async (options) => {
         const ids = given.map(({ id }) => id);
         const stored = await findPets(ids, options);
-        const removed = ids.filter((id) => stored.get(id)?.removedUntil);
-        if (removed.length > 0) {
+        const removed = new Set(ids.filter((id) => stored.get(id)?.removedUntil));
+        if (removed.size > 0) {
           // Their claims expire.
           await claims.updateMany(
-            { 'pet._id': { $in: removed } },
+            { 'pet._id': { $in: [...removed] } },
             { $set: { keepUntil: new Date(0) } },
             options,
           );
         }
 
-        const writes: Array<AnyBulkWriteOperation<PetDocument>> = [];
-        for (const pet of given) {
+        const writes = given.map((pet): AnyBulkWriteOperation<PetDocument> => {
           const document = toPetDocument(pet.id, pet, new ObjectId());
-          const found = stored.get(pet.id);
-          if (found === undefined) {
-            writes.push(upsert(pet.id, { $setOnInsert: document }));
-          } else if (found.removedUntil) {
-            const filter = {
-              _id: pet.id,
-              removedUntil: { $type: 'date' },
-            } as const;
-            writes.push({ replaceOne: { filter, replacement: document } });
-          }
-        }
+          // An animal that is stored stays as it is.
+          if (!removed.has(pet.id)) return upsert(pet.id, { $setOnInsert: document });
+          const filter = { _id: pet.id, removedUntil: { $type: 'date' } } as const;
+          return { replaceOne: { filter, replacement: document } };
+        });
         await writeAll(pets, writes, options);
       }),
 
     readClaims: ({ after, limit, now }, call) =>
       connection.run('reading claims', { ...call, timeout }, async (options) => {
         const keepUntil = { $gt: new Date(now) };
-        const page = {
-          ...options,
-          sort: { _id: 1 },
-          limit,
-        } as const;
+        const page = { ...options, sort: { _id: 1 }, limit } as const;
         let start = after === undefined ? '' : claimId(after);
         while (true) {
           const found = await claims.find({ _id: { $gt: start }, keepUntil }, page).toArray();
           const read = found.map(toClaim);
-          const last = read.at(-1);
-          if (last === undefined) return [];
-
           const ids = read.map(({ pet }) => pet._id);
           const stored = await findPets(ids, options);
           const complete = read.filter(({ pet }) =>
             pet.operation.equals(stored.get(pet._id)?.operation),
           );
+          const last = read.at(-1);
           // An empty batch ends the claims, so one without animals is passed over.
-          if (complete.length > 0) return complete.map(toPetClaim);
+          if (complete.length > 0 || last === undefined) return complete.map(toPetClaim);
           start = last._id;
         }
       }),
@@ -131,26 +118,16 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
         const claimWrites: Array<AnyBulkWriteOperation<ClaimDocument>> = [];
         for (const { petId, fingerprint, ...claim } of given) {
           const keepUntil = new Date(claim.keepUntil);
-          let pet = stored.get(petId);
-          if (pet === undefined) {
-            // The animal was removed before it was copied. Its claims share what a removal leaves.
-            pet = { operation: new ObjectId(), removedUntil: keepUntil };
-            stored.set(petId, pet);
-          }
-          // The field that keeps the document as long as its last claim.
+          // An animal without a document was removed before it was copied. Its claims share what a removal leaves.
+          const pet = stored.get(petId) ?? { operation: new ObjectId(), removedUntil: keepUntil };
+          stored.set(petId, pet);
+          // The document is kept as long as its last claim.
           const field = pet.removedUntil ? 'removedUntil' : 'claimedUntil';
           // The claim has the operation of its animal, or honouring it would add another one.
           const { operation } = pet;
-          const mark = {
-            $max: { [field]: keepUntil },
-            $setOnInsert: { operation },
-          };
+          const mark = { $max: { [field]: keepUntil }, $setOnInsert: { operation } };
           petWrites.push(upsert(petId, mark));
-          const document = {
-            fingerprint,
-            keepUntil,
-            pet: { _id: petId, operation },
-          };
+          const document = { fingerprint, keepUntil, pet: { _id: petId, operation } };
           claimWrites.push(upsert(claimId(claim), { $set: document }));
         }
         await writeAll(pets, petWrites, options);

@@ -9,7 +9,7 @@ import {
   type OpenOptions,
 } from '../../application/ports/store.js';
 import { UnavailableError, isError } from '../../domain/errors.js';
-import { UnfitCollectionError, createIndexes, refuseUnfit } from './database-schema.js';
+import { createIndexes, refuseUnfit } from './database-schema.js';
 import { isNetworkError } from './mongo-errors.js';
 import { Reachability } from './reachability.js';
 import { SILENCE_LIMIT, retryWhileTransient, within, type Attempt } from './retry.js';
@@ -47,13 +47,11 @@ export class MongoConnection {
   readonly #notice: ReturnType<typeof notices>;
   readonly #reachability: Reachability;
   readonly #running = new Set<Promise<unknown>>();
-  /** Calls wait for it: resolved once the collections were checked, or could not be. */
-  readonly #firstCheck = Promise.withResolvers<void>();
-  /** Set while a collection cannot hold a store, so that calls are refused. */
-  #unfit: UnfitCollectionError | undefined;
+  /** Whether the collections can hold a store. Until that is known, each call checks them before it begins. */
+  #isChecked: boolean;
   /** Resolved once no preparation is running. */
   #preparations = Promise.resolve();
-  #isClosing = false;
+  /** Set by `close`. */
   #closed: Promise<void> | undefined;
 
   constructor(
@@ -66,7 +64,7 @@ export class MongoConnection {
     this.#timeout = timeout;
     const notice = notices({ onNotice });
     this.#notice = (line, level) => {
-      if (!this.#isClosing) notice(line, level);
+      if (!this.#closed) notice(line, level);
     };
     this.#reachability = new Reachability(client, this.#notice);
     // What is acknowledged survives the loss of any one member, and every later read sees it.
@@ -79,15 +77,16 @@ export class MongoConnection {
         wtimeoutMS: SILENCE_LIMIT,
       },
     });
-    if (isReading(mode)) this.#firstCheck.resolve();
-    else this.prepare();
+    this.#isChecked = isReading(mode);
+    this.prepare();
   }
 
   /**
-   * Checks the collections, and creates what is missing, in the background, as soon as the database is reachable. If a
-   * preparation is already running, runs one more afterwards: the database may have been dropped meanwhile.
+   * Creates what is missing, in the background, as soon as the database is reachable. If a preparation is already
+   * running, runs one more afterwards: the database may have been dropped meanwhile.
    */
   prepare(): void {
+    if (this.#mode !== 'create') return;
     this.#preparations = this.#preparations.then(() => this.#prepareUntilDone());
   }
 
@@ -119,28 +118,14 @@ export class MongoConnection {
     });
   }
 
-  /** Runs a call, once the collections were checked: see `retryWhileTransient`. */
-  readonly run: RunCall = (doing, call, attempt) =>
-    this.#runUnchecked(doing, call, async (options) => {
-      await this.#firstCheck.promise;
-      options.signal.throwIfAborted();
-      if (this.#unfit) throw new UnavailableError(doing, { cause: this.#unfit });
-      return attempt(options);
-    });
-
-  /** Runs a call that writes. */
-  readonly write: RunCall = async (doing, call, attempt) => {
-    call?.signal?.throwIfAborted();
-    requireWriting(this.#mode, doing);
-    return this.run(doing, call, attempt);
-  };
-
-  /** Runs a call that does not wait for the check of the collections, such as that check. */
-  readonly #runUnchecked: RunCall = async (doing, call, attempt) => {
+  /** Runs a call: see `retryWhileTransient`. */
+  readonly run: RunCall = async (doing, call, attempt) => {
     const { signal, timeout = this.#timeout } = call ?? {};
     const running = retryWhileTransient(doing, { signal, timeout }, async (options) => {
       await this.#requireConnection(doing, timeout);
       options.signal.throwIfAborted();
+      if (!this.#isChecked) await refuseUnfit(this.#database, options);
+      this.#isChecked = true;
       return attempt(options);
     });
     this.#running.add(running);
@@ -151,9 +136,15 @@ export class MongoConnection {
     }
   };
 
+  /** Runs a call that writes. */
+  readonly write: RunCall = async (doing, call, attempt) => {
+    requireWriting(this.#mode, doing);
+    return this.run(doing, call, attempt);
+  };
+
   /** Refuses at once after close, and while the database has been unreachable for the timeout of a call. */
   async #requireConnection(doing: string, timeout: number): Promise<void> {
-    if (this.#isClosing) throw new UnavailableError(`${doing} after close`);
+    if (this.#closed) throw new UnavailableError(`${doing} after close`);
     const connecting = this.#connect();
     const cause = this.#reachability.faultAfter(timeout);
     if (cause === undefined) return connecting;
@@ -172,7 +163,7 @@ export class MongoConnection {
       throw error;
     }
     // A client that was closed while it looked up the hosts of mongodb+srv connects all the same: close it again.
-    if (this.#closed) await this.#closed.then(() => this.#client.close());
+    if (this.#closed) await this.#client.close();
   }
 
   /** Refuses new calls at once. Calls in progress have two seconds to finish, then they reject. Safe to call twice. */
@@ -182,7 +173,6 @@ export class MongoConnection {
   }
 
   async #close(): Promise<void> {
-    this.#isClosing = true;
     await within(SILENCE_LIMIT, undefined, () => Promise.allSettled(this.#running)).catch(() => {});
     // The driver first ends its sessions on the server; a silent one would delay that.
     await within(SILENCE_LIMIT, undefined, () => this.#client.close()).catch(() => {});
@@ -191,12 +181,13 @@ export class MongoConnection {
   /** Never rejects. Tries until it succeeds, and says why not, unless it was said that the database is unreachable. */
   async #prepareUntilDone(): Promise<void> {
     let pause = FIRST_PAUSE;
-    while (!this.#isClosing) {
+    while (!this.#closed) {
       try {
-        return await this.#prepareOnce();
+        await this.check();
+        return await this.#createIndexes();
       } catch (error) {
-        const cause = error instanceof UnavailableError ? error.cause : error;
-        const reason = isError(cause) ? cause.message : String(cause);
+        const { message, cause } = error as Error;
+        const reason = isError(cause) ? cause.message : message;
         const isUnreachable = this.#reachability.faultAfter(0) !== undefined;
         if (isUnreachable) pause = FIRST_PAUSE;
         else this.#notice(`the database is not prepared yet, retrying: ${reason}`);
@@ -206,27 +197,10 @@ export class MongoConnection {
     }
   }
 
-  async #prepareOnce(): Promise<void> {
-    await this.#checkCollections();
-    if (this.#mode !== 'create') return;
+  #createIndexes(): Promise<void> {
     const call = { timeout: INDEX_TIMEOUT };
-    await this.#runUnchecked('creating indexes', call, (options) =>
+    return this.run('creating indexes', call, (options) =>
       createIndexes(this.#database, this.#notice, options),
     );
-  }
-
-  async #checkCollections(): Promise<void> {
-    try {
-      const call = { timeout: FIRST_PAUSE };
-      await this.#runUnchecked('checking the collections', call, (options) =>
-        refuseUnfit(this.#database, options),
-      );
-      this.#unfit = undefined;
-    } catch (error) {
-      if (error instanceof UnfitCollectionError) this.#unfit = error;
-      throw error;
-    } finally {
-      this.#firstCheck.resolve();
-    }
   }
 }

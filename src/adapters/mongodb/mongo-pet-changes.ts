@@ -16,10 +16,8 @@ interface Change {
   readonly doing: string;
   readonly id: bigint;
   readonly condition: PetCondition;
-  /** Identifies this change. */
-  readonly operation: ObjectId;
-  /** Leaves `operation` in the document as its `change`. */
-  readonly update: Document | Document[];
+  /** Makes the update, which leaves the change's own id in the document as `change`. */
+  readonly update: (change: ObjectId) => Document | Document[];
 }
 
 /**
@@ -31,17 +29,15 @@ export function mongoChanges(connection: MongoConnection): PetChanges {
   const pets = connection.collection<PetDocument>('pets');
 
   /** Resolves to the document before or after the change, or to `undefined` if there is no such animal. */
-  function make(
-    { doing, id, condition, operation, update }: Change,
-    call: CallOptions | undefined,
-  ) {
+  function make({ doing, id, condition, update }: Change, call: CallOptions | undefined) {
+    const change = new ObjectId();
     /** What an update whose reply is lost, or late, may have replaced. */
     let mayBeReplaced: PetDocument | undefined;
     return connection.write(doing, call, async (options) => {
       const found = await pets.findOne({ _id: { $eq: id } }, options);
       if (found === null) return undefined;
-      if (operation.equals(found.change)) return found; // an earlier attempt made it
-      if (mayBeReplaced && !isSameVersion(mayBeReplaced, found)) {
+      if (change.equals(found.change)) return found; // an earlier attempt made it
+      if (mayBeReplaced && String(mayBeReplaced.change) !== String(found.change)) {
         const cause = new Error(
           'an interrupted attempt may have happened before the change of another call',
         );
@@ -59,7 +55,7 @@ export function mongoChanges(connection: MongoConnection): PetChanges {
         _id: { $eq: found._id },
         change: { $eq: found.change ?? null },
       } as Filter<PetDocument>;
-      const { matchedCount } = await pets.updateOne(unchanged, update, options);
+      const { matchedCount } = await pets.updateOne(unchanged, update(change), options);
       options.signal.throwIfAborted(); // a later attempt has begun
       if (matchedCount === 1) return found;
       // This attempt has done nothing; one before it may have.
@@ -70,40 +66,19 @@ export function mongoChanges(connection: MongoConnection): PetChanges {
 
   return {
     async change(id, fields, condition, call) {
-      const operation = new ObjectId();
-      const change = {
-        doing: 'changing an animal',
-        id,
-        condition,
-        operation,
-        // No pipeline, which would take a name such as `$status` for a path.
-        update: { $set: { ...fields, change: operation } },
-      };
-      const found = await make(change, call);
+      // No pipeline, which would take a name such as `$status` for a path.
+      const update = (change: ObjectId) => ({ $set: { ...fields, change } });
+      const found = await make({ doing: 'changing an animal', id, condition, update }, call);
       return found && petWithId(id, { ...toPet(found), ...fields });
     },
 
     async remove(id, condition, call) {
-      const operation = new ObjectId();
-      const rest = {
-        _id: '$_id',
-        operation: '$operation',
-        change: operation,
-        removedUntil: { $max: ['$claimedUntil', new Date()] },
-      };
-      const change = {
-        doing: 'removing an animal',
-        id,
-        condition,
-        operation,
-        update: [{ $replaceWith: rest }],
-      };
-      return (await make(change, call)) !== undefined;
+      const removedUntil = { $max: ['$claimedUntil', new Date()] };
+      const update = (change: ObjectId) => [
+        { $replaceWith: { _id: '$_id', operation: '$operation', change, removedUntil } },
+      ];
+      const found = await make({ doing: 'removing an animal', id, condition, update }, call);
+      return found !== undefined;
     },
   };
-}
-
-/** Whether a document was not changed between two readings. */
-function isSameVersion(earlier: PetDocument, later: PetDocument): boolean {
-  return String(earlier.change) === String(later.change);
 }

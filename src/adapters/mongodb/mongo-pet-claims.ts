@@ -8,16 +8,9 @@ import { toClaim, toPetDocument, type ClaimDocument } from './pet-document.js';
 import type { PetInserts } from './pet-inserts.js';
 import { insertOrFind, type AttemptOptions } from './retry.js';
 
-/**
- * What a stored claim is to a call: made by the call itself, perhaps by an attempt whose reply was lost; made by another
- * call, and valid; or no longer valid.
- */
-type ClaimState = 'mine' | 'replayed' | 'expired';
-
-function stateOf(stored: ClaimDocument, mine: ClaimDocument, now: number): ClaimState {
-  if (stored.pet.operation.equals(mine.pet.operation)) return 'mine';
-  return stored.keepUntil.getTime() > now ? 'replayed' : 'expired';
-}
+/** Whether one call made both claims, perhaps in an attempt whose reply was lost. */
+const areOfOneCall = (one: ClaimDocument, other: ClaimDocument): boolean =>
+  one.pet.operation.equals(other.pet.operation);
 
 /**
  * Adds an animal at most once for an idempotency key. The claim and the animal are two documents. No transaction joins
@@ -45,10 +38,8 @@ export function mongoClaims(
 
   /** Step 1. Resolves to the claim that is stored and valid then. */
   async function settle(mine: ClaimDocument, now: number, options: AttemptOptions) {
-    const found = await insertOrFind(claims, mine, options);
-    if (found === mine) return mine;
-    const stored = toClaim(found);
-    if (stateOf(stored, mine, now) !== 'expired') return stored;
+    const stored = toClaim(await insertOrFind(claims, mine, options));
+    if (areOfOneCall(stored, mine) || stored.keepUntil.getTime() > now) return stored;
     const expired = {
       _id: mine._id,
       'pet.operation': stored.pet.operation,
@@ -98,7 +89,7 @@ export function mongoClaims(
       }
       return {
         pet: petWithId(id, pet),
-        replayed: stateOf(settled, mine, now) === 'replayed',
+        replayed: !areOfOneCall(settled, mine),
       };
     });
   };

@@ -53,9 +53,8 @@ export class PetInserts {
   async insert(pet: PetDocument, options: AttemptOptions): Promise<boolean> {
     const { operation } = await insertOrFind(this.#pets, pet, options);
     if (pet.operation.equals(operation)) return true;
-    // The counter was lost or restored: other ids of this block may be taken, too.
-    const first = this.#last - BLOCK_SIZE + 1n;
-    if (first <= pet._id && pet._id <= this.#last) this.#discardBlock();
+    // The counter was lost or restored: other ids of the block may be taken, too.
+    this.#discardBlock();
     return false;
   }
 

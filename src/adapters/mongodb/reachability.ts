@@ -19,8 +19,8 @@ class WrongServerError extends Error {}
 /** Learns from the driver whether a server takes writes, and says so when that changes. */
 export class Reachability {
   readonly #notice: ReturnType<typeof notices>;
-  /** Servers that were reached and cannot serve, by host. */
-  readonly #wrongServers = new Map<string, WrongServerError>();
+  /** Set while the last server that replied cannot serve. */
+  #wrongServer: WrongServerError | undefined;
   /** Set while no server takes writes: the reason, and since when. */
   #unreachable: { readonly cause: Error; readonly since: number } | undefined;
 
@@ -29,9 +29,7 @@ export class Reachability {
     client.on('topologyDescriptionChanged', ({ newDescription }) => this.#watch(newDescription));
     // The driver forgets a server of another replica set, so its description does not tell.
     client.on('serverHeartbeatSucceeded', ({ connectionId: host, reply }) => {
-      const fault = describeWrongServer(host, reply, client.options.replicaSet);
-      if (fault) this.#wrongServers.set(host, fault);
-      else this.#wrongServers.delete(host);
+      this.#wrongServer = describeWrongServer(host, reply, client.options.replicaSet);
     });
   }
 
@@ -57,7 +55,7 @@ export class Reachability {
       this.#unreachable = undefined;
       return;
     }
-    const cause = describeUnreachable(topology, this.#wrongServers);
+    const cause = describeUnreachable(topology, this.#wrongServer);
     if (cause) this.setUnreachable(cause);
   }
 }
@@ -87,17 +85,15 @@ function describeWrongServer(
  */
 function describeUnreachable(
   { type, servers }: TopologyDescription,
-  wrongServers: ReadonlyMap<string, WrongServerError>,
+  wrongServer: WrongServerError | undefined,
 ): Error | undefined {
   const members = [...servers.values()];
-  const isUnasked = (member: ServerDescription): boolean =>
-    !isKnown(member) && !member.error && !wrongServers.has(member.address);
-  if (members.some(isUnasked)) return undefined;
+  const isUnasked = (member: ServerDescription): boolean => !isKnown(member) && !member.error;
+  if (!wrongServer && members.some(isUnasked)) return undefined;
 
   const faults = members.map(({ error }) => error);
   const fault = faults.find((error) => error instanceof MongoNetworkError || isLasting(error));
   if (fault) return fault;
-  const [wrongServer] = wrongServers.values();
   if (wrongServer) return wrongServer;
   // With `directConnection` the driver reads from a member that takes no writes.
   const isDirect = type === 'Single' && members.some(isKnown);
