@@ -17,17 +17,23 @@ import { RawConnection, exchange, expectError, parseResponses } from './raw-conn
 
 const chunked = (...lines: readonly string[]): string =>
   head('POST /v1/pets', 'Transfer-Encoding: chunked', ...lines);
+const MALFORMED = `${chunked()}ZZ\r\n`;
+
+const reading: RequestListener = async (request) => {
+  for await (const _ of request); // ends by destroying the request, which has no socket then
+};
 
 describe('A listener', () => {
   afterEach(closeServers);
   const fault = new Error('secret');
 
   it('knows the address of a client that has gone', async () => {
-    const { held, port } = await holding();
-    const connection = await RawConnection.open(port, head('GET /'));
-    const response = await held.nth(0);
+    const { ask } = await holding();
+    const { connection, response } = await ask(head('GET /'));
+
     connection.socket.resetAndDestroy();
     await inTime(once(response, 'close'));
+
     expect(response.req.socket.remoteAddress).to.equal('127.0.0.1');
   });
 
@@ -36,7 +42,9 @@ describe('A listener', () => {
       for (const each of [request, response, request.socket]) each.setTimeout(1);
       setTimeout(() => response.end('done'), 1); // after the timers of before
     });
+
     const [response] = await exchange(port, head('GET /', 'Connection: close'));
+
     expect(response?.body).to.equal('done');
   });
 
@@ -50,7 +58,9 @@ describe('A listener', () => {
     it(`that ${how} before it responds makes the response 500, and its error is logged`, async () => {
       const log = new KeptLog();
       const { port } = await listening(listener, { log });
+
       const [response] = await exchange(port, head('GET /', 'X-Request-Id: mine'));
+
       expectError(response, 500, 'internal_error');
       expect(response?.body).to.include('mine').and.not.include('secret');
       expect(log.lines[0]).to.include({ requestId: 'mine', error: fault });
@@ -66,23 +76,21 @@ describe('A listener', () => {
       throw fault;
     };
     const { port } = await listening(rejecting, { log });
+
     const connection = await RawConnection.open(port, head('GET /done') + head('GET /'));
     await connection.closed;
+
     expect(log.failures).to.deep.equal([fault, fault]);
-    expect(parseResponses(connection.received).responses.map(({ body }) => body)).to.deep.equal([
-      'done',
-    ]);
+    const { responses } = parseResponses(connection.received);
+    expect(responses.map(({ body }) => body)).to.deep.equal(['done']);
   });
 
   it('that lets the error of a malformed body out has the server respond', async () => {
     const log = new KeptLog();
-    const { port } = await listening(
-      async (request) => {
-        for await (const _ of request); // ends by destroying the request, which has no socket then
-      },
-      { log },
-    );
-    const [response] = await exchange(port, `${chunked()}ZZ\r\n`);
+    const { port } = await listening(reading, { log });
+
+    const [response] = await exchange(port, MALFORMED);
+
     expectError(response, 400, 'malformed_request');
     expect(log.lines.map(({ status }) => status)).to.deep.equal([400]);
   });
@@ -91,8 +99,10 @@ describe('A listener', () => {
     const { port } = await listening((request, response) =>
       response.write('half', () => request.resume()),
     );
-    const connection = await RawConnection.open(port, `${chunked()}ZZ\r\n`);
+
+    const connection = await RawConnection.open(port, MALFORMED);
     await connection.closed;
+
     expect(connection.received).to.match(/half\r\n$/);
   });
 
@@ -105,72 +115,64 @@ describe('A listener', () => {
         responded.resolve();
       });
     });
-    const responses = await exchange(port, `${chunked()}ZZ\r\n`);
+
+    const responses = await exchange(port, MALFORMED);
+
     expect(responses, 'responses to one request').to.have.lengthOf(1);
     expectError(responses[0], 400, 'malformed_request');
     await responded.promise;
   });
 
-  const malformed: Readonly<Record<string, readonly [string, boolean]>> = {
-    malformed: [`${chunked()}ZZ\r\n`, false],
-    'malformed and the last that its client sends': [`${chunked()}ZZ\r\n`, true],
-    'shorter than its Content-Length': [`${head('POST /', 'Content-Length: 9')}four`, true],
-  };
-  for (const [what, [sent, isEnd]] of Object.entries(malformed)) {
+  const SHORT = `${head('POST /', 'Content-Length: 9')}four`;
+  for (const [what, method, sent, wait] of [
+    ['malformed', 'write', MALFORMED, undefined],
+    ['malformed and the last that its client sends', 'end', MALFORMED, undefined],
+    ['shorter than its Content-Length', 'end', SHORT, undefined],
+    ['shorter than its Content-Length, also if it reads later', 'end', SHORT, serverHasRead],
+  ] as const)
     it(`learns from the error of the request that a body is ${what}, and responds itself`, async () => {
-      const { port } = await listening((request, response) => {
+      const { port } = await listening(async (request, response) => {
+        await wait?.(port);
         request.resume().on('error', async (error) => {
           await serverHasRead(port);
           response.end(error instanceof HttpError ? error.code : 'unknown');
         });
       });
       const connection = await RawConnection.open(port, '', true);
-      if (isEnd) connection.socket.end(sent);
-      else connection.send(sent);
-      expect((await connection.allResponses()).map(({ body }) => body)).to.deep.equal([
-        'malformed_request',
-      ]);
+
+      connection.socket[method](sent);
+
+      expect(await connection.allBodies()).to.deep.equal(['malformed_request']);
     });
-  }
 
   it('has its interface answer and log a create whose body turns out malformed exactly once', async () => {
     const log = new KeptLog();
     const { port } = await listening(createNodeListener(httpInterface({ log })), { log });
-    const connection = await RawConnection.open(
-      port,
-      chunked(`Authorization: ${KEY.authorization}`),
-    );
+    const headers = chunked(`Authorization: ${KEY.authorization}`);
+    const connection = await RawConnection.open(port, headers);
+
     for (const body of ['1\r\n{\r\n', 'ZZ\r\n']) {
       await new Promise(setImmediate);
       connection.send(body);
     }
-    const [response, ...more] = await connection.allResponses();
-    expectError(response, 400, 'malformed_request');
-    expect(more).to.deep.equal([]);
-    const requestId = response?.headers.get('x-request-id');
-    expect(log.lines.map((line) => [line.requestId, line.status])).to.deep.equal([
-      [requestId, 400],
-    ]);
+
+    const responses = await connection.allResponses();
+    expect(responses, 'responses to one request').to.have.lengthOf(1);
+    expectError(responses[0], 400, 'malformed_request');
+    expect(log.lines, 'what was logged').to.have.lengthOf(1);
+    const requestId = responses[0]?.headers.get('x-request-id');
+    expect(log.lines[0]).to.include({ requestId, status: 400 });
   });
 
-  for (const [method, key, status] of [
-    ['POST /v1/pets', true, 400],
-    ['POST /v1/pets', false, 401],
-    ['POST /v1/none', true, 404],
-    ['GET /v1/pets', true, 200],
-  ] as const) {
-    it(`has its interface answer and log ${method} once by ${status}, though what follows is malformed`, async () => {
-      const log = new KeptLog();
-      const { port } = await listening(createNodeListener(httpInterface({ log })), { log });
-      const lines = key ? [`Authorization: ${KEY.authorization}`] : [];
-      const responses = await exchange(
-        port,
-        `${head(method, 'Transfer-Encoding: chunked', ...lines)}ZZ\r\n`,
-      );
-      expect(responses.map((response) => response.status)).to.deep.equal([status]);
-      expect(log.lines.map((line) => line.status)).to.deep.equal([status]);
-    });
-  }
+  it('has its interface answer and log a request without a key by 401, though its body is malformed', async () => {
+    const log = new KeptLog();
+    const { port } = await listening(createNodeListener(httpInterface({ log })), { log });
+
+    const responses = await exchange(port, MALFORMED);
+
+    expect(responses.map(({ status }) => status)).to.deep.equal([401]);
+    expect(log.lines.map(({ status }) => status)).to.deep.equal([401]);
+  });
 
   it('that ends the socket without a response has its connection closed', async () => {
     const closed = Promise.withResolvers<void>();
@@ -179,7 +181,9 @@ describe('A listener', () => {
       socket.end();
     };
     const { port } = await listening(ending, { limits: { lingerTime: 50 } });
+
     await RawConnection.open(port, head('GET /'), true);
+
     await inTime(closed.promise);
   });
 });

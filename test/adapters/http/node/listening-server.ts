@@ -1,3 +1,4 @@
+import { expect } from 'chai';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mock } from 'node:test';
@@ -76,7 +77,14 @@ export class Held {
 /** A server on a free port whose requests wait until the test responds to them. */
 export async function holding(options?: NodeServerOptions) {
   const held = new Held();
-  return { held, ...(await listening(held.listener, options)) };
+  const { server, port } = await listening(held.listener, options);
+  /** Sends a request on a new connection. Resolves when it has reached the listener. */
+  const ask = async (bytes: string, isHalfOpen = false) => {
+    const index = held.responses.length;
+    const connection = await RawConnection.open(port, bytes, isHalfOpen);
+    return { connection, response: await held.nth(index) };
+  };
+  return { held, server, port, ask };
 }
 
 /** Resolves once the server has read everything that was sent before. */
@@ -96,6 +104,11 @@ export async function steady(port: number, count: () => number): Promise<number>
 /** Rejects if `promise` takes longer: a promise about time, not a way to wait. */
 export const inTime = <T>(promise: Promise<T>, milliseconds = 5_000): Promise<T> =>
   within(milliseconds, 'it did not end', promise);
+
+/** Checks that a server that was closed has answered every request, without waiting for idle connections. */
+export async function expectAllAnswered(closed: Promise<boolean>): Promise<void> {
+  expect(await inTime(closed, 10_000), 'whether every request was answered').to.equal(true);
+}
 
 /** Runs a test that puts the clock of the server forward. */
 export async function withClock(test: (forward: (milliseconds: number) => void) => Promise<void>) {

@@ -16,42 +16,44 @@ import {
 } from './listening-server.js';
 import { RawConnection, exchange, stalled } from './raw-connection.js';
 
+const closing: RequestListener = (_request, response) => {
+  response.setHeader('Connection', 'close').end();
+};
+
 describe('Pipelined requests', () => {
   afterEach(closeServers);
 
   it('reach the listener one at a time, and are answered in their order', async () => {
     const { held, port } = await holding();
-    const connection = await RawConnection.open(
-      port,
-      head('GET /1') + head('GET /2') + head('GET /3'),
-    );
+    const requests = ['GET /1', 'GET /2', 'GET /3'].map((line) => head(line));
+
+    const connection = await RawConnection.open(port, requests.join(''));
+
     for (const index of [0, 1, 2]) {
       const response = await held.nth(index);
       await serverHasRead(port);
       expect(held.responses, 'requests that reached the listener').to.have.lengthOf(index + 1);
       response.end(response.req.url);
     }
-    expect((await connection.responses(3)).map(({ body }) => body)).to.deep.equal([
-      '/1',
-      '/2',
-      '/3',
-    ]);
+    expect(await connection.bodies(3)).to.deep.equal(['/1', '/2', '/3']);
   });
 
-  for (const missing of [1, 2, 3]) {
+  for (const missing of [1, 2, 3])
     it(`reach the listener one at a time if the last ${missing} bytes of the first come with the second`, async () => {
       const { held, port } = await holding();
-      const first = head('GET /1');
-      const connection = await RawConnection.open(port, first.slice(0, -missing));
+      const both = head('GET /1') + head('GET /2');
+      const end = head('GET /1').length - missing;
+      const connection = await RawConnection.open(port, both.slice(0, end));
       await serverHasRead(port);
-      connection.send(first.slice(-missing) + head('GET /2'));
+
+      connection.send(both.slice(end));
+
       await held.nth(0);
       await serverHasRead(port);
-      expect(held.targets).to.deep.equal(['/1']);
+      expect(held.targets, 'requests that reached the listener').to.deep.equal(['/1']);
     });
-  }
 
-  /** Empty lines, which a server ignores before a request: more than it parses in one turn. */
+  /** Empty lines, which a server ignores before a request. */
   const LINES = '\r\n\r\n'.repeat(20);
 
   it('are all answered on one connection, with and without Expect, in whatever segments they come', async () => {
@@ -60,18 +62,15 @@ describe('Pipelined requests', () => {
       else setImmediate(echoBody, request, response); // by then the whole body may have arrived
     });
     const messages = ['/now', '/later'].flatMap((target) =>
-      [[], ['Expect: 100-continue']].flatMap((lines) => [
-        { bytes: head(`GET ${target}`, ...lines), body: '' },
-        { bytes: `${head(`POST ${target}`, 'Content-Length: 4', ...lines)}four`, body: 'four' },
-        {
-          bytes: `${head(`POST ${target}`, 'Transfer-Encoding: chunked', ...lines)}5\r\n\r\n\r\nX\r\n0\r\nA: b\r\n\r\n`,
-          body: '\r\n\r\nX',
-        },
-        {
-          bytes: `${LINES}${head(`POST ${target}`, 'Content-Length: 8', ...lines)}GET\r\n\r\n `,
-          body: 'GET\r\n\r\n ',
-        },
-      ]),
+      [[], ['Expect: 100-continue']].flatMap((lines) => {
+        const length = head(`POST ${target}`, 'Content-Length: 8', ...lines);
+        const chunks = head(`POST ${target}`, 'Transfer-Encoding: chunked', ...lines);
+        return [
+          { bytes: head(`GET ${target}`, ...lines), body: '' },
+          { bytes: `${LINES}${length}GET\r\n\r\n `, body: 'GET\r\n\r\n ' },
+          { bytes: `${chunks}5\r\n\r\n\r\nX\r\n0\r\nA: b\r\n\r\n`, body: '\r\n\r\nX' },
+        ];
+      }),
     );
     const sequences = fc.array(fc.constantFrom(...messages), { minLength: 1, maxLength: 6 });
     const cuts = fc.array(fc.integer({ min: 0, max: 600 }), { maxLength: 8 });
@@ -89,6 +88,7 @@ describe('Pipelined requests', () => {
       expect(responses.map(({ headers }) => headers.get('connection'))).to.not.include('close');
       connection.socket.end();
     });
+
     await fc.assert(property, { numRuns: 150 });
   });
 
@@ -99,9 +99,12 @@ describe('Pipelined requests', () => {
       requests += 1;
       response.end(large);
     });
+
     await stalled(port, head('GET /').repeat(20_000));
-    // As many responses as the buffers of the operating system hold, and one.
-    expect(await steady(port, () => requests)).to.be.within(1, 100);
+
+    const answered = await steady(port, () => requests);
+    // As many as the buffers of the operating system hold, and one.
+    expect(answered, 'requests answered').to.be.within(1, 100);
   });
 
   it('wait in the network, but for a few chunks, however many before them were answered', async () => {
@@ -115,7 +118,9 @@ describe('Pipelined requests', () => {
     const request = head('GET /');
     const connection = await RawConnection.open(port, request.repeat(200_000));
     await connection.responses(50);
+
     connection.socket.pause();
+
     expect(bytesRead - requests * request.length, 'bytes read ahead').to.be.within(1, 256 * 1024);
   });
 
@@ -127,41 +132,45 @@ describe('Pipelined requests', () => {
     });
     const count = 50_000;
     await RawConnection.open(port, head('GET /flood').repeat(count));
+
     const other = await RawConnection.open(port, head('GET /other'));
     await other.responses(1);
+
     expect(flood, 'requests answered before the other client').to.be.below(count);
   });
 
-  const closing: Readonly<Record<string, readonly [string, RequestListener]>> = {
-    'whose client closes the connection': [head('GET /1', 'Connection: close'), echoTarget],
-    'whose response closes it': [
-      head('GET /1'),
-      (_request, response) => response.setHeader('Connection', 'close').end(),
-    ],
-  };
-  for (const [what, [first, listener]] of Object.entries(closing)) {
+  for (const [what, lines, listener] of [
+    ['whose client closes the connection', ['Connection: close'], echoTarget],
+    ['whose response closes it', [], closing],
+  ] as const)
     it(`are not processed after one ${what}`, async () => {
       const targets: Array<string | undefined> = [];
       const { port } = await listening((request, response) => {
         targets.push(request.url);
         listener(request, response);
       });
-      expect(await exchange(port, first + head('GET /2') + head('GET /3'))).to.have.lengthOf(1);
-      expect(targets.filter((target) => target !== '/1')).to.deep.equal([]);
-    });
-  }
 
-  it('that their client ends in the middle are not answered: a thousand at once would hold the loop', async () => {
-    const { port } = await listening(echoTarget);
-    for (const sent of ['', 'GET / HTT', `${head('GET /')}GET / HTT`]) {
+      const responses = await exchange(port, head('GET /1', ...lines) + head('GET /2'));
+
+      expect(responses, 'responses to two requests').to.have.lengthOf(1);
+      expect(targets, 'requests that reached the listener').to.deep.equal(['/1']);
+    });
+
+  for (const [what, sent] of [
+    ['before the first', ''],
+    ['in the first', 'GET / HTT'],
+    ['after a response', `${head('GET /')}GET / HTT`],
+  ] as const)
+    it(`that their client ends ${what} are not answered: a thousand at once would hold the loop`, async () => {
+      const { port } = await listening(echoTarget);
       const connection = await RawConnection.open(port, sent);
-      if (sent.includes('\r\n\r\n')) await connection.responses(1);
+      const answered = sent.includes('\r\n\r\n') ? ['/'] : [];
+      await connection.bodies(answered.length);
+
       connection.socket.end();
-      expect(
-        (await connection.allResponses()).filter(({ status }) => status !== 200),
-      ).to.deep.equal([]);
-    }
-  });
+
+      expect(await connection.allBodies()).to.deep.equal(answered);
+    });
 
   for (const size of [60_000, 65_536]) {
     it(`are answered if their client sends ${size} bytes, at most what is read at once, and ends its side`, async () => {
@@ -197,9 +206,8 @@ describe('Pipelined requests', () => {
   });
 
   it('are not processed once their client has gone', async () => {
-    const { held, port } = await holding();
-    const connection = await RawConnection.open(port, head('GET /1') + head('GET /2'));
-    const first = await held.nth(0);
+    const { held, port, ask } = await holding();
+    const { connection, response: first } = await ask(head('GET /1') + head('GET /2'));
     connection.socket.end();
     await inTime(once(first, 'close'));
     first.end();

@@ -93,6 +93,16 @@ export class RawConnection {
     return responses;
   }
 
+  /** The bodies of the responses so far, once there are `count`. */
+  async bodies(count: number): Promise<readonly string[]> {
+    return (await this.responses(count)).map(({ body }) => body);
+  }
+
+  /** The bodies of all responses, once the server has ended the connection. */
+  async allBodies(): Promise<readonly string[]> {
+    return (await this.allResponses()).map(({ body }) => body);
+  }
+
   #change(isOver: boolean): void {
     this.#isOver ||= isOver;
     this.#changed.resolve();

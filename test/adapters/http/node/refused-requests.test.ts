@@ -1,7 +1,14 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { KeptLog } from '../fixtures.js';
-import { closeServers, echoTarget, head, inTime, listening } from './listening-server.js';
+import {
+  closeServers,
+  echoTarget,
+  expectAllAnswered,
+  head,
+  inTime,
+  listening,
+} from './listening-server.js';
 import { RawConnection, exchange, expectError, parseResponses } from './raw-connection.js';
 
 describe('A request that the server refuses itself', () => {
@@ -51,7 +58,7 @@ describe('A request that the server refuses itself', () => {
       expectError(response, 431, 'headers_too_large');
     }
     // The server noticed the end of each client, behind bytes that it did not parse.
-    expect(await inTime(server.close(30_000)), 'whether every request was answered').to.equal(true);
+    await expectAllAnswered(server.close(30_000));
   });
 
   it('is not one in HTTP/1.0 that expects anything: that version does not know the header', async () => {
@@ -157,7 +164,7 @@ describe('Hostile bytes', () => {
     };
     await Promise.all(Array.from({ length: 50 }, worker));
     // Resolves once no connection is left.
-    expect(await inTime(server.close(30_000)), 'whether every request was answered').to.equal(true);
+    await expectAllAnswered(server.close(30_000));
   }).timeout(30_000);
 });
 

@@ -6,7 +6,6 @@ import { mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { serverLimits, usableMemory } from '../../../../src/adapters/http/node/server-limits.js';
 import {
-  type Held,
   closeServers,
   echoBody,
   echoTarget,
@@ -23,6 +22,9 @@ import { RawConnection, exchange, expectError, stalled } from './raw-connection.
 const usual = { limits: { connectionsCheckingInterval: 10 } };
 /** More than the operating system takes from a server whose client does not read. */
 const largeHeaders = () => ({ 'X-Large': 'x'.repeat(50_000_000) });
+const throwing: RequestListener = () => {
+  throw new Error('planned');
+};
 const someChecks = () => delay(50);
 
 describe('The limits of the listening server', () => {
@@ -51,7 +53,9 @@ describe('The limits of the listening server', () => {
     memory.mock.mockImplementation(() => 0); // it knows no limit
     const usable = usableMemory();
     memory.mock.restore();
-    expect([limited, usable]).to.deep.equal([341, totalmem()]);
+
+    expect(limited, 'connections of a process with 256 MiB').to.equal(341);
+    expect(usable, 'memory of a process without a limit').to.equal(totalmem());
     expect(serverLimits({}, 1_500 * MiB).maxConnections).to.equal(2_000);
     expect(serverLimits({}, 1_499 * MiB).maxConnections).to.equal(1_998);
   });
@@ -63,63 +67,60 @@ describe('The limits of the listening server', () => {
     lingerTime: 100,
   };
 
-  const slow: Readonly<Record<string, string>> = {
-    'the headers do not end': 'GET / HTTP/1.1\r\nHost: a\r\n',
-    'the second request does not end': `${head('POST /', 'Content-Length: 4')}fourGET /`,
-    'the body does not end': `${head('POST /', 'Content-Length: 9')}four`,
-    'the last chunk does not come': `${head('POST /', 'Transfer-Encoding: chunked')}4\r\nfour\r\n`,
-  };
-  for (const [what, sent] of Object.entries(slow)) {
+  for (const [what, sent] of [
+    ['the headers do not end', 'GET / HTTP/1.1\r\nHost: a\r\n'],
+    ['the second request does not end', `${head('POST /', 'Content-Length: 4')}fourGET /`],
+    ['the body does not end', `${head('POST /', 'Content-Length: 9')}four`],
+    ['the last chunk does not come', `${head('POST /', 'Transfer-Encoding: chunked')}1\r\na\r\n`],
+  ] as const) {
     it(`end the connection with 408 when ${what}`, async () => {
       const { port } = await listening(echoBody, { limits: short });
+
       const responses = await inTime(exchange(port, sent));
+
       expectError(responses.at(-1), 408, 'request_timeout');
     });
   }
 
-  const nothing: Readonly<Record<string, string>> = {
-    'that sent nothing': '',
-    'that sent an empty line': '\r\n',
-    'that sent three empty lines': '\r\n\r\n\r\n',
-  };
-  for (const [what, sent] of Object.entries(nothing)) {
-    it(`close a connection ${what} without a response, which could be taken for that of a later request`, async () => {
+  for (const sent of ['', '\r\n', '\r\n\r\n\r\n'])
+    it(`close a connection that sent ${sent.length / 2} empty lines without a response, which could be taken for that of a later request`, async () => {
       const { port } = await listening(echoBody, { limits: short });
-      const connection = await RawConnection.open(port, sent);
-      await inTime(connection.closed);
-      expect(connection.received).to.equal('');
+
+      const responses = await inTime(exchange(port, sent));
+
+      expect(responses).to.deep.equal([]);
     });
-  }
 
   for (const lines of ['\r\n', '\r\n\r\n', '\r\n\r\n\r\n'])
     it(`leave a connection idle that sent ${lines.length / 2} empty lines after a request`, () =>
       withClock(async (forward) => {
-        const { port } = await listening(echoBody, usual);
-        const connection = await RawConnection.open(port, head('GET /') + lines);
+        const { port } = await listening(echoTarget, usual);
+        const connection = await RawConnection.open(port, head('GET /1') + lines);
         await connection.responses(1);
         await serverHasRead(port);
+
         forward(60_000);
         await someChecks();
-        connection.send(head('GET /'));
-        expect((await connection.responses(2)).map(({ status }) => status)).to.deep.equal([
-          200, 200,
-        ]);
+        connection.send(head('GET /2'));
+
+        expect(await connection.bodies(2)).to.deep.equal(['/1', '/2']);
       }));
 
   it('leave a listener as much time as it takes, and its connection as long as any other afterwards', () =>
     withClock(async (forward) => {
-      const { held, port } = await holding(usual);
-      const connection = await RawConnection.open(port, head('GET /'));
-      const response = await held.nth(0);
+      const { held, ask } = await holding(usual);
+      const { connection, response } = await ask(head('GET /'));
+
       forward(60_000);
       await someChecks();
       response.end('late');
-      expect((await connection.responses(1))[0]?.body).to.equal('late');
+      await connection.responses(1);
       forward(60_000);
       await someChecks();
       connection.send(head('GET /'));
-      (await held.nth(1)).end();
-      await connection.responses(2);
+      (await held.nth(1)).end('later');
+
+      expect(await connection.bodies(2)).to.deep.equal(['late', 'later']);
     }));
 
   it('let a response out that was ended, however late the rest of the body is', () =>
@@ -133,9 +134,8 @@ describe('The limits of the listening server', () => {
       await someChecks();
       reader.socket.resume();
 
-      expect((await reader.allResponses()).map(({ body }) => body.length)).to.deep.equal([
-        large.length,
-      ]);
+      const [body = ''] = await reader.allBodies();
+      expect(body, 'the body of the response').to.have.lengthOf(large.length);
     }));
 
   it('give a request its time anew, however long its connection was idle', () =>
@@ -143,64 +143,57 @@ describe('The limits of the listening server', () => {
       const { port } = await listening(echoTarget, usual);
       const connection = await RawConnection.open(port, head('GET /'));
       await connection.responses(1);
+
       forward(60_000);
       connection.send('GET /slow');
       await someChecks();
       connection.send(head(''));
-      expect((await connection.responses(2))[1]?.body).to.equal('/slow');
+
+      expect(await connection.bodies(2)).to.deep.equal(['/', '/slow']);
     }));
 
   it('close an idle connection without a word', async () => {
     const { port } = await listening(echoTarget, { limits: { ...short, keepAliveTimeout: 50 } });
-    expect((await inTime(exchange(port, head('GET /')))).map(({ body }) => body)).to.deep.equal([
-      '/',
-    ]);
+    const connection = await RawConnection.open(port, head('GET /'));
+
+    expect(await inTime(connection.allBodies())).to.deep.equal(['/']);
   });
 
   for (const [title, write] of [
     ['cut off a client that does not read its response, though it goes on sending', 'end'],
-    [
-      'cut off a client that does not read a part of its response, though it goes on sending',
-      'write',
-    ],
-  ] as const) {
+    ['cut off a client that does not read a part of its response', 'write'],
+  ] as const)
     it(title, async () => {
       const limits = { writeTimeout: 500, connectionsCheckingInterval: 10 };
       const { held, port } = await holding({ limits });
       const connection = await stalled(port, head('GET /'));
       const response = await held.nth(0);
+
       response[write](Buffer.alloc(50_000_000));
       const drip = setInterval(() => connection.send('G'), 5); // sending is not reading
       await inTime(once(response, 'close'));
       clearInterval(drip);
       connection.socket.resume();
+
       const reason = await connection.closed;
       // With Node.js 22 the client sees an end instead of the reset.
       if (Number(process.versions.node.split('.')[0]) >= 24)
         expect(reason, 'what the operating system holds is dropped').to.equal('ECONNRESET');
     });
-  }
 
-  const refused: Readonly<Record<string, readonly [RequestListener, string]>> = {
-    'to a malformed request': [echoTarget, 'GET / HTTP/1.1\r\n\r\n'],
-    'for a listener that throws': [
-      () => {
-        throw new Error('planned');
-      },
-      head('GET /'),
-    ],
-  };
-  for (const [what, [listener, sent]] of Object.entries(refused)) {
+  for (const [what, sent] of [
+    ['to a malformed request', 'GET / HTTP/1.1\r\n\r\n'],
+    ['for a listener that throws', head('GET /')],
+  ] as const)
     it(`cut off a client that does not read the response of the server ${what}`, async () => {
       const limits = { lingerTime: 100, writeTimeout: 100, connectionsCheckingInterval: 10 };
-      const { port, server } = await listening(listener, { limits, headers: largeHeaders });
+      const { port, server } = await listening(throwing, { limits, headers: largeHeaders });
       await stalled(port, sent);
 
       const closed = server.close(30_000);
 
       expect(await inTime(closed), 'whether every connection was closed').to.equal(true);
     });
-  }
 
   it('leave a client that reads slowly, but steadily, all the time that it takes', () =>
     withClock(async (forward) => {
@@ -233,88 +226,92 @@ describe('The limits of the listening server', () => {
     }));
 });
 
-/** A server that is full when one more connection has come. Requests beside the first are the test's. */
+/** A server that is full when one more connection has come. `finish` shows that its first request was not harmed. */
 async function almostFull(maxConnections = 2) {
-  const { held, port } = await holding({ limits: { maxConnections } });
-  const working = await RawConnection.open(port, `${head('POST /', 'Content-Length: 4')}fo`);
-  const response = await held.nth(0);
+  const server = await holding({ limits: { maxConnections } });
+  const { connection, response } = await server.ask(`${head('POST /', 'Content-Length: 4')}fo`);
   const finish = async (): Promise<void> => {
     response.end('done');
-    expect((await working.responses(1))[0]?.body).to.equal('done');
+    expect(await connection.bodies(1), 'the response of before').to.deep.equal(['done']);
   };
-  return { held, port, finish };
+  return { ...server, finish };
 }
 
 describe('A connection beyond the highest number', () => {
   afterEach(closeServers);
 
   it('closes the one that has waited longest for a request', async () => {
-    const { held, port, finish } = await almostFull(3);
+    const { port, ask, finish } = await almostFull(3);
     const slow = await RawConnection.open(port, 'GET / HTT');
     const idle = await RawConnection.open(port);
-    const first = await RawConnection.open(port, head('GET /'));
+
+    const first = await ask(head('GET /'));
     await slow.closed;
-    const second = await RawConnection.open(port, head('GET /'));
+    const second = await ask(head('GET /'));
     await idle.closed;
-    for (const [index, connection] of [first, second].entries()) {
-      (await held.nth(index + 1)).end(`${index}`);
-      expect((await connection.responses(1))[0]?.body).to.equal(`${index}`);
+
+    for (const { connection, response } of [first, second]) {
+      response.end('served');
+      expect(await connection.bodies(1)).to.deep.equal(['served']);
     }
     await finish();
   });
 
-  const waiting: Readonly<Record<string, (port: number, held: Held) => Promise<RawConnection>>> = {
-    'is idle after a response': async (port, held) => {
-      const idle = await RawConnection.open(port, head('GET /'));
-      (await held.nth(1)).end();
-      await idle.responses(1);
-      return idle;
+  type Server = Awaited<ReturnType<typeof almostFull>>;
+  const waiting: Readonly<Record<string, (server: Server) => Promise<RawConnection>>> = {
+    'is idle after a response': async ({ ask }) => {
+      const { connection, response } = await ask(head('GET /'));
+      response.end();
+      await connection.responses(1);
+      return connection;
     },
-    'leaves a response unread': async (port, held) => {
+    'leaves a response unread': async ({ port, held }) => {
       const unread = await stalled(port, head('GET /'));
       (await held.nth(1)).end(Buffer.alloc(50_000_000));
       return unread;
     },
-    'pipelines, if every other has a request in work': async (port, held) => {
-      const pipelining = await RawConnection.open(port, head('GET /').repeat(2));
-      await held.nth(1);
-      return pipelining;
-    },
+    'pipelines, if every other has a request in work': async ({ ask }) =>
+      (await ask(head('GET /').repeat(2))).connection,
   };
   for (const [what, open] of Object.entries(waiting)) {
     it(`closes one that ${what}`, async () => {
-      const { held, port, finish } = await almostFull();
-      const closing = await open(port, held);
-      const next = await RawConnection.open(port, head('GET /'));
-      (await held.nth(2)).end('next');
-      expect((await next.responses(1))[0]?.body).to.equal('next');
+      const server = await almostFull();
+      const closing = await open(server);
+
+      const { connection, response } = await server.ask(head('GET /'));
+      response.end('next');
+
+      expect(await connection.bodies(1)).to.deep.equal(['next']);
       closing.socket.resume();
       await inTime(closing.closed);
-      await finish();
+      await server.finish();
     });
   }
 
   it('is none where the client of another has left before its response', async () => {
-    const { held, port } = await almostFull();
-    const leaving = await RawConnection.open(port, head('GET /'));
-    const response = await held.nth(1);
-    leaving.socket.resetAndDestroy();
-    await inTime(once(response, 'close'));
-    const next = await RawConnection.open(port, head('GET /'));
-    (await inTime(held.nth(2))).end();
-    await next.responses(1);
+    const { port, ask } = await almostFull();
+    const leaving = await ask(head('GET /'));
+    leaving.connection.socket.resetAndDestroy();
+    await inTime(once(leaving.response, 'close'));
+
+    const next = await inTime(ask(head('GET /')));
+
+    next.response.end();
+    await next.connection.responses(1);
     await RawConnection.open(port);
-    await inTime(next.closed);
+    await inTime(next.connection.closed);
   });
 
   it('is dropped while every other has a request in work, whoever waited and has left', async () => {
-    const { held, port, finish } = await almostFull();
+    const { held, port, ask, finish } = await almostFull();
     const idle = await RawConnection.open(port);
     idle.socket.end();
     await inTime(idle.closed);
-    await RawConnection.open(port, head('GET /'));
-    await held.nth(1);
-    await inTime((await RawConnection.open(port, head('GET /'))).closed);
+    await ask(head('GET /'));
+
+    const dropped = await RawConnection.open(port, head('GET /'));
+
+    await inTime(dropped.closed);
     expect(held.responses, 'requests that reached the listener').to.have.lengthOf(2);
     await finish();
   });

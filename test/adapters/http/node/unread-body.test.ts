@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
-import type { RequestListener } from 'node:http';
 import {
   closeServers,
   echoBody,
@@ -19,83 +18,90 @@ const LONG = 'x'.repeat(100_000);
 describe('A response that does not await the body', () => {
   afterEach(closeServers);
 
-  const writings: Readonly<Record<string, RequestListener>> = {
-    end: (_request, response) => void response.end(LONG),
-    writeHead: (_request, response) => void response.writeHead(401, 'No', { 'X-A': 'b' }).end(LONG),
-  };
-  for (const [how, listener] of Object.entries(writings)) {
-    it(`says Connection: close if it begins with ${how}, and ends the connection`, async () => {
-      const { port } = await listening(listener);
-      const [response, ...more] = await inTime(
-        exchange(port, head('POST /', 'Content-Length: 1000000')),
-      );
-      expect(response?.body).to.equal(LONG);
-      expect(response?.headers.get('connection')).to.equal('close');
-      expect(more).to.deep.equal([]);
+  it('says Connection: close, also with headers of the listener, and ends the connection', async () => {
+    const { port } = await listening((_request, response) => {
+      response.writeHead(401, 'No', { 'X-A': 'b' }).end(LONG);
     });
-  }
+
+    const responses = await inTime(exchange(port, head('POST /', 'Content-Length: 1000000')));
+
+    expect(responses.map(({ body }) => body)).to.deep.equal([LONG]);
+    expect(responses[0]?.headers.get('connection')).to.equal('close');
+  });
 
   it('reaches a client that sends 8 MB before it reads', async () => {
     const { port } = await listening(echoTarget);
     const size = 8_000_000;
     const connection = await stalled(port, head('POST /early', `Content-Length: ${size}`));
+
     connection.socket.write(Buffer.alloc(size), () => connection.socket.resume());
+
     await inTime(connection.closed);
-    expect(connection.received).to.include('/early');
+    expect(connection.received, 'what the client got').to.include('/early');
   });
 
   it('leaves its connection half open for the rest, and closes it in order, though the listener paused in the middle', async () => {
-    const { held, port } = await holding({ limits: { lingerTime: 60_000 } });
-    const connection = await RawConnection.open(
-      port,
-      head('POST /', 'Content-Length: 1000000'),
-      true,
-    );
-    const response = await held.nth(0);
+    const { port, ask } = await holding({ limits: { lingerTime: 60_000 } });
+    const { connection, response } = await ask(head('POST /', 'Content-Length: 1000000'), true);
     const { socket } = response.req.once('data', () => response.req.pause());
     connection.send('x'.repeat(200_000));
     await serverHasRead(port);
+
     response.end('early');
     await connection.allResponses();
     connection.send('x'.repeat(200_000));
     await serverHasRead(port);
+
     expect(socket.destroyed, 'whether the server closed before its client').to.equal(false);
     connection.socket.end();
     expect(await inTime(connection.closed), 'the error of the client').to.equal(undefined);
   });
 
   it('discards no more of it than 64 KiB and a chunk', async () => {
-    const { held, port } = await holding({ limits: { lingerTime: 60_000 } });
-    const connection = await RawConnection.open(
-      port,
-      head('POST /', 'Content-Length: 32000000'),
-      true,
-    );
-    const { socket } = (await held.nth(0)).end('early').req;
+    const { port, ask } = await holding({ limits: { lingerTime: 60_000 } });
+    const { connection, response } = await ask(head('POST /', 'Content-Length: 32000000'), true);
+    const { socket } = response.end('early').req;
     await connection.allResponses();
+
     connection.send('x'.repeat(16_000_000));
-    expect(await steady(port, () => socket.bytesRead)).to.be.within(1, 256 * 1024);
+
+    const read = await steady(port, () => socket.bytesRead);
+    expect(read, 'bytes that the server read').to.be.within(1, 256 * 1024);
   });
 
   it('waits no longer than lingerTime for its client to close', async () => {
-    const { held, port } = await holding({ limits: { lingerTime: 50 } });
-    const connection = await RawConnection.open(port, head('POST /', 'Content-Length: 4'), true);
-    const { socket } = (await held.nth(0)).end('early').req;
+    const { ask } = await holding({ limits: { lingerTime: 50 } });
+    const { connection, response } = await ask(head('POST /', 'Content-Length: 4'), true);
+    const { socket } = response.end('early').req;
     await connection.allResponses();
+
     if (!socket.destroyed) await inTime(once(socket, 'close'));
   });
 
-  const arrived: Readonly<Record<string, string>> = {
-    'no body': head('POST /'),
-    'a body of known length': `${head('POST /', 'Content-Length: 4')}four`,
-  };
-  for (const [what, sent] of Object.entries(arrived)) {
+  for (const [what, sent] of [
+    ['no body', head('POST /')],
+    ['a body of known length', `${head('POST /', 'Content-Length: 4')}four`],
+  ] as const)
     it(`keeps its connection if ${what} has arrived whole`, async () => {
       const { port } = await listening(echoTarget);
+
       const connection = await RawConnection.open(port, sent + head('GET /next'));
-      expect((await connection.responses(2)).map(({ body }) => body)).to.deep.equal(['/', '/next']);
+
+      expect(await connection.bodies(2)).to.deep.equal(['/', '/next']);
     });
-  }
+
+  it('closes its connection if the listener says so, though the body then came', async () => {
+    const { port } = await listening((request, response) => {
+      response.setHeader('Connection', 'close');
+      echoBody(request, response);
+    });
+    const connection = await RawConnection.open(port, head('POST /', 'Content-Length: 4'));
+    await serverHasRead(port);
+
+    connection.send('four');
+
+    expect(await inTime(connection.allBodies())).to.deep.equal(['four']);
+  });
 });
 
 describe('A body', () => {
@@ -103,17 +109,20 @@ describe('A body', () => {
 
   for (const line of ['Connection: close', 'Expect: 100-continue']) {
     it(`waits in the network until the listener reads it, and reaches it whole, with ${line}`, async () => {
-      const { held, port } = await holding();
+      const { port, ask } = await holding();
       const body = 'x'.repeat(16_000_000);
       const sent = head('POST /', line, `Content-Length: ${body.length}`) + body;
-      const connection = await RawConnection.open(port, sent);
-      const { req: request } = await held.nth(0);
-      expect(await steady(port, () => request.socket.bytesRead)).to.be.within(1, 512 * 1024);
+      const { connection, response } = await ask(sent);
+      const request = response.req;
+      const read = await steady(port, () => request.socket.bytesRead);
+      expect(read, 'bytes read before the listener reads').to.be.within(1, 512 * 1024);
+
       let length = 0;
       request.on('data', (chunk: Buffer) => {
         length += chunk.length;
       });
       await inTime(once(request, 'end'));
+
       expect(length, 'bytes that reached the listener').to.equal(body.length);
       connection.socket.destroy();
     });
@@ -130,17 +139,17 @@ describe('A body', () => {
       });
       request.on('end', () => response.end());
     });
-    const connection = await stalled(
-      port,
-      `${head('POST /', 'Connection: close', 'Content-Length: 2')}a`,
-    );
+    const sent = head('POST /', 'Connection: close', 'Content-Length: 2');
+    const connection = await stalled(port, `${sent}a`);
     await began.promise;
+
     connection.send('b');
     await serverHasRead(port);
-    expect(parts).to.deep.equal(['a']);
+    expect(parts, 'while the client does not read').to.deep.equal(['a']);
     connection.socket.resume();
     await inTime(connection.closed, 20_000);
-    expect(parts).to.deep.equal(['a', 'b']);
+
+    expect(parts, 'once the client has read').to.deep.equal(['a', 'b']);
   });
 });
 
@@ -149,17 +158,18 @@ describe('A connection whose body was not read', () => {
 
   it('is idle after the response, though the body goes through only then', async () => {
     const limits = { headersTimeout: 50, connectionsCheckingInterval: 10 };
-    const { held, port } = await holding({ limits });
-    const connection = await RawConnection.open(port, `${head('POST /', 'Content-Length: 4')}four`);
-    const response = await held.nth(0);
+    const { held, port, ask } = await holding({ limits });
+    const { connection, response } = await ask(`${head('POST /', 'Content-Length: 4')}four`);
 
     response.end();
 
-    expect((await connection.responses(1))[0]?.headers.get('connection')).to.not.equal('close');
-    await (await RawConnection.open(port)).allResponses(); // 408: the time of the other would be over as well
+    const [first] = await connection.responses(1);
+    expect(first?.headers.get('connection')).to.not.equal('close');
+    // 408: the time of the other would be over as well.
+    await (await RawConnection.open(port)).allResponses();
     connection.send(head('GET /next'));
     (await held.nth(1)).end('next');
-    expect((await connection.responses(2)).map(({ body }) => body)).to.deep.equal(['', 'next']);
+    expect(await connection.bodies(2)).to.deep.equal(['', 'next']);
   });
 });
 
@@ -168,15 +178,16 @@ describe('Expect: 100-continue', () => {
   const sent = head('POST /', 'Expect: 100-Continue', 'Content-Length: 4');
 
   it('gets 100 once, when the listener begins to read the body', async () => {
-    const { held, port } = await holding();
-    const connection = await RawConnection.open(port, sent);
-    const response = await held.nth(0);
+    const { port, ask } = await holding();
+    const { connection, response } = await ask(sent);
     await serverHasRead(port);
-    expect(connection.received).to.equal('');
+    expect(connection.received, 'before the listener reads').to.equal('');
+
     echoBody(response.req, response);
     await connection.until((received) => received === 'HTTP/1.1 100 Continue\r\n\r\n');
     for (const part of 'four') connection.send(part);
-    expect((await connection.responses(1))[0]?.body).to.equal('four');
+
+    expect(await connection.bodies(1)).to.deep.equal(['four']);
     expect(connection.received.match(/100 Continue/g), 'in what was received').to.have.lengthOf(1);
   });
 
@@ -197,19 +208,23 @@ describe('Expect: 100-continue', () => {
     });
     const connection = await RawConnection.open(port, sent);
     await serverHasRead(port);
+
     connection.send('four');
-    expect((await connection.responses(1))[0]?.body).to.equal('afour');
+
+    expect(await connection.bodies(1)).to.deep.equal(['afour']);
     expect(connection.received).to.not.include('100 Continue');
   });
 
   it('gets no 100 when a listener reads the request before it', async () => {
-    const { held, port } = await holding();
-    const connection = await RawConnection.open(port, `${head('POST /', 'Content-Length: 4')}four`);
-    const first = (await held.nth(0)).end();
+    const { held, port, ask } = await holding();
+    const { connection, response } = await ask(`${head('POST /', 'Content-Length: 4')}four`);
+    response.end();
     await connection.responses(1);
     connection.send(sent);
     await held.nth(1);
-    first.req.on('readable', () => {});
+
+    response.req.on('readable', () => {});
+
     await serverHasRead(port);
     expect(connection.received).to.not.include('100 Continue');
   });
@@ -219,7 +234,9 @@ describe('Expect: 100-continue', () => {
     const old = 'POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n';
     const connection = await RawConnection.open(port, old);
     await serverHasRead(port);
+
     connection.send('four');
+
     await connection.closed;
     expect(connection.received).to.match(/^HTTP\/1\.1 200 [^]*four$/);
   });
