@@ -25,7 +25,7 @@ export class SqliteConnection {
   readonly #database: DatabaseSync;
   readonly #onLongWait: () => void;
   readonly #writes: GroupCommit;
-  readonly #findMoved: () => string | undefined;
+  readonly #requireInPlace: () => void;
   readonly #mode: OpenMode;
   #closed: Promise<void> | undefined;
 
@@ -37,8 +37,8 @@ export class SqliteConnection {
     this.#mode = mode;
     this.#database = database;
     this.#onLongWait = onLongWait;
-    this.#findMoved = watchPlaces(file);
-    this.#writes = new GroupCommit(database, () => this.#requireInPlace(), onLongWait);
+    this.#requireInPlace = watchPlaces(file);
+    this.#writes = new GroupCommit(database, this.#requireInPlace, onLongWait);
   }
 
   prepare<Row extends readonly SQLOutputValue[] = never>(sql: string): Statement<Row> {
@@ -91,14 +91,5 @@ export class SqliteConnection {
 
   #requireOpen(doing: string): void {
     if (this.#closed !== undefined) throw new UnavailableError(`${doing} after close`);
-  }
-
-  /** SQLite does not notice that its file or log was removed or replaced, and writes into a file that has no name. */
-  #requireInPlace(): void {
-    const moved = this.#findMoved();
-    if (moved === undefined) return;
-    throw new UnavailableError('finding the store', {
-      cause: new Error(`${moved} was removed or replaced`),
-    });
   }
 }

@@ -1,28 +1,34 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { UnavailableError } from '../../domain/errors.js';
 
 /** The coarsest resolution of the times of folders, in milliseconds (FAT): two changes within it may look like one. */
 const TIME_RESOLUTION = 2_000n;
 
 /**
- * Returns a function that names the file of a store, or its log, if it was removed or replaced since. It looks at them
- * only if their folder changed: since Linux 6.13, reading the times of a file costs one more write to the disk at its
- * next sync.
+ * Returns a function that throws `UnavailableError` if the file of a store, or its log, was removed or replaced since:
+ * SQLite does not notice, and writes into a file that has no name. It looks at them only if their folder changed: since
+ * Linux 6.13, reading the times of a file costs one more write to the disk at its next sync.
  */
-export function watchPlaces(file: string): () => string | undefined {
+export function watchPlaces(file: string): () => void {
   const places = [file, `${file}-wal`].map((path) => ({ path, identity: identityOf(path) }));
   /** The folder's state when all files were in place, if every later change to it will show. */
   let seen: string | undefined;
   return () => {
     const folder = statSync(dirname(file), { bigint: true, throwIfNoEntry: false });
-    if (folder === undefined) return file;
+    if (folder === undefined) throw notInPlace(file);
     const state = `${folder.dev}:${folder.ino} ${folder.ctimeNs}`;
-    if (state === seen) return undefined;
+    if (state === seen) return;
     const moved = places.find(({ path, identity }) => identityOf(path) !== identity);
+    if (moved) throw notInPlace(moved.path);
     const age = BigInt(Date.now()) - folder.ctimeMs;
-    if (moved === undefined && age >= TIME_RESOLUTION) seen = state;
-    return moved?.path;
+    if (age >= TIME_RESOLUTION) seen = state;
   };
+}
+
+function notInPlace(path: string): UnavailableError {
+  const cause = new Error(`${path} was removed or replaced`);
+  return new UnavailableError('finding the store', { cause });
 }
 
 /** Distinguishes a file from any that takes its place: its device and inode. */

@@ -8,6 +8,7 @@ import { mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { watchPlaces } from '../../../src/adapters/sqlite/watch-places.js';
+import { UnavailableError } from '../../../src/domain/errors.js';
 import type { PetStatus } from '../../../src/domain/pet-status.js';
 import {
   allPets,
@@ -230,37 +231,37 @@ describe('an SQLite store in trouble', () => {
 
     it('notices that it was removed although the time of the folder shows no second change', async () => {
       stopTimeOfFolder();
-      const moved = watchPlaces(file);
-      expect(moved(), 'before').to.equal(undefined);
+      const requireInPlace = watchPlaces(file);
+      requireInPlace();
 
       await rm(file);
 
-      expect(moved(), 'at once').to.equal(file);
+      expect(requireInPlace, 'at once').to.throw(UnavailableError);
       skipTime();
-      expect(moved(), 'later').to.equal(file);
-      expect(moved(), 'later, again').to.equal(file);
+      expect(requireInPlace, 'later').to.throw(UnavailableError);
+      expect(requireInPlace, 'later, again').to.throw(UnavailableError);
     });
 
     it('looks only at the folder once that has not changed for long', () => {
-      const moved = watchPlaces(file);
+      const requireInPlace = watchPlaces(file);
       skipTime();
-      moved();
+      requireInPlace();
       const looked = stopTimeOfFolder();
 
-      moved();
+      requireInPlace();
 
       expect(looked).to.deep.equal([folder]);
     });
 
     it('notices that it was removed after it looked only at the folder', async () => {
-      const moved = watchPlaces(file);
+      const requireInPlace = watchPlaces(file);
       skipTime();
-      moved();
+      requireInPlace();
       await delay(50); // more than the resolution of the system's clock
 
       await rm(file);
 
-      expect(moved()).to.equal(file);
+      expect(requireInPlace).to.throw(UnavailableError);
     });
   });
 
