@@ -6,6 +6,13 @@ export const sqlitePath = (url: string): string => url.slice('sqlite:'.length);
 /** Whether SQLite gives a file that it puts beside a store such a name. */
 export const isNameBesideStore = (path: string): boolean => /-(?:wal|shm|journal)$/.test(path);
 
+/** Whether a path is meant as the file of a store. Shells expand ~ only at the start of a word. */
+function isStorePath(path: string): boolean {
+  const isInMemory = path === '' || path === ':memory:';
+  const isInHomeFolder = /^~[^/]*\//.test(path);
+  return !isInMemory && !isInHomeFolder && !path.startsWith('file:') && !isNameBesideStore(path);
+}
+
 /** Opens stores at `sqlite:PATH`. Loads `node:sqlite` when the first one is opened. */
 export const sqliteStoreFactory: StoreFactory = {
   scheme: 'sqlite',
@@ -14,12 +21,8 @@ export const sqliteStoreFactory: StoreFactory = {
   async check(url) {
     if (/^sqlite:\/\/(?!\/)/.test(url))
       return 'must not begin with sqlite://: write sqlite:x.db for a file in the working directory, sqlite:/x.db for one in the root';
-    const path = sqlitePath(url);
-    // Nothing, a database in memory, a URI, or a home folder: shells expand ~ only at the start of a word.
-    const isNoPath = /^(?:$|:memory:$|file:|~[^/]*\/)/.test(path);
-    return isNoPath || isNameBesideStore(path)
-      ? 'must name a file, such as sqlite:data/animal-store.db, without ~ or file: before it or -wal, -shm or -journal at its end'
-      : undefined;
+    if (isStorePath(sqlitePath(url))) return undefined;
+    return 'must name a file, such as sqlite:data/animal-store.db, without ~ or file: before it or -wal, -shm or -journal at its end';
   },
 
   async open(url, options) {
