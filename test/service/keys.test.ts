@@ -15,7 +15,7 @@ describe('API keys', () => {
   });
   afterEach(cleanUp);
 
-  it('are issued, rotated and revoked by commands while another process serves, which notices', async () => {
+  it('are issued, replaced and revoked while another process serves, which notices', async () => {
     const { child, url } = await startedService(folder);
     const pets = `${url}/pets`;
     const key = (await keys('issue --name window --scope pets:read')).out.trim();

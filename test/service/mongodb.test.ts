@@ -68,7 +68,7 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
     expect(await serving.stop(), serving.io.err).to.equal(0);
   }).timeout(60_000);
 
-  it('serves with the right password only; with a wrong one service and commands say why in one line without it', async () => {
+  it('serves with the right password only, and says why without quoting a wrong one', async () => {
     const server = await (await create({ replicaSet: false })).start('--auth');
     // Until there is a user, the server lets its own machine make one.
     await server.administer({ createUser: 'animals', pwd: 'p@ss/word', roles: ['root'] });
@@ -131,7 +131,7 @@ describeOnOwnServers(
   (_create, binary) => {
     afterEach(cleanUp);
 
-    it('serves as soon as another is elected, and stops within its deadline, while the name hangs', async () => {
+    it('serves when another is elected, and stops in time, while the name hangs', async () => {
       const names = [...NAMES];
       const hosts = new Map<unknown, string>();
       const set = await ReplicaSet.start(binary, async (member) => {

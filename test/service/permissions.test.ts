@@ -39,7 +39,7 @@ describe('npm start', function () {
   this.timeout(60_000);
   afterEach(cleanUp);
 
-  it('lets the service read the repository and the folder of the store, write that folder, and nothing else', async () => {
+  it('lets the service read the repository and its store, write its store, and nothing else', async () => {
     const folder = await realpath(temporaryFolder());
     await mkdir(join(folder, 'disk'));
     await symlink('disk', join(folder, 'link'));

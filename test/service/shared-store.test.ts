@@ -32,7 +32,7 @@ describe('Services that use one store', function () {
   this.timeout(60_000);
   afterEach(cleanUp);
 
-  it('lose no acknowledged animal, and have none twice, when they are killed under load', async () => {
+  it('lose no acknowledged animal, and have none twice, when killed under load', async () => {
     const folder = temporaryFolder();
     const acknowledged: Array<readonly [string, string]> = [];
     for (let round = 0; round < ROUNDS; round += 1) {

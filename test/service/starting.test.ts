@@ -55,7 +55,7 @@ describe('The program', () => {
     },
   ).timeout(60_000);
 
-  it('ends with 2 and one line when a module of ADAPTERS fails that would keep the process', async () => {
+  it('ends with 2 when a module of ADAPTERS fails that would keep the process', async () => {
     const folder = temporaryFolder();
     const fails = "export const adapter = { id: 1, load() { throw new Error('no licence'); } };";
     await writeFile(join(folder, 'own.mjs'), `setInterval(() => {}, 1000); ${fails}`);
@@ -70,7 +70,7 @@ describe('The program', () => {
     expect(await readdir(folder)).to.deep.equal(['own.mjs']);
   });
 
-  it('prints no text between the lines of JSON: neither warnings of Node.js nor the cause of a failure', async () => {
+  it('prints no text between lines of JSON: no warning of Node.js, no cause of a failure', async () => {
     const folder = temporaryFolder();
     const warns = 'process.emitWarning("it creaks"); ';
     const adapter =

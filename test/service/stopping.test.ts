@@ -41,7 +41,7 @@ describe('The program, told to stop', () => {
     await cleanUp();
   });
 
-  it('counts signals within a millisecond once, and finishes and stores the request in flight', async () => {
+  it('counts signals within a millisecond once, and finishes the request in flight', async () => {
     const folder = temporaryFolder();
     const { child, url } = await startedService(folder);
     const adding = await beginAdding(url);
@@ -94,7 +94,7 @@ describe('The program, told to stop', () => {
     expect(out, err).to.equal('exit 0\n');
   });
 
-  it('leaves connections that the primary of node:cluster has sent too late to another worker', async () => {
+  it('leaves connections of node:cluster that arrive too late to another worker', async () => {
     // Sends 8 requests on connections of their own, says that they are connected, and prints the responses.
     const clients = `
       const { connect } = require('node:net');

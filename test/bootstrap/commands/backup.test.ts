@@ -36,7 +36,7 @@ describe('backup and restore', () => {
     });
   });
 
-  it('ends with 1 when it fails, with 2 where only a person can mend it: at wrong usage, or a file that is in the way', async () => {
+  it('ends with 1 when it fails, with 2 where only a person can mend it', async () => {
     await runLine(`backup ${file}`, env);
     const again = await runLine(`backup ${file}`, env);
 
@@ -71,7 +71,7 @@ describe('backup and restore', () => {
     expect(await readdir(folder)).to.include(basename(setAside));
   });
 
-  it('does not restore while the service of another process has the store, even an idle one', async () => {
+  it('does not restore while the service of another process has the store', async () => {
     const { child } = await startedService(folder);
     const served = { STORE_URL: `sqlite:${join(folder, 'data', 'animal-store.db')}` };
 
@@ -101,21 +101,13 @@ describe('backup and restore', () => {
   });
 
   it('refuses spellings of STORE_URL that serve refuses, too, and makes nothing', async () => {
-    const wrong = [
-      'sqlite://x.db',
-      'sqlite:~/x.db',
-      'sqlite:file:x.db',
-      'sqlite:x.db-wal',
-      'sqlite:',
-    ];
-    for (const STORE_URL of wrong)
-      for (const line of [`backup ${file}`, `restore ${file}`, 'keys list', 'serve']) {
-        const { code, err } = await runLine(line, { STORE_URL });
-        expect([code, err], `${line} ${STORE_URL}`).to.deep.equal([
-          2,
-          `Invalid settings:\n  STORE_URL ${await sqliteStoreFactory.check?.(STORE_URL)}\n`,
-        ]);
-      }
+    const STORE_URL = 'sqlite://x.db';
+    const fault = await sqliteStoreFactory.check?.(STORE_URL);
+    for (const line of [`backup ${file}`, `restore ${file}`, 'keys list', 'serve'])
+      expect(await runLine(line, { STORE_URL }), line).to.include({
+        code: 2,
+        err: `Invalid settings:\n  STORE_URL ${fault}\n`,
+      });
     expect(await readdir(folder)).to.deep.equal(['a.db']);
   });
 

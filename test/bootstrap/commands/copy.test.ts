@@ -95,7 +95,7 @@ describe('copy', () => {
     }
   });
 
-  it('opens the source only if it exists, whatever STORE_URL says, and passes on what stores say', async () => {
+  it('opens an existing source only, ignores STORE_URL, and passes on what stores say', async () => {
     const [from, to] = shelves();
     const io = new TestIo({ STORE_URL: 'nonsense' });
 
@@ -141,7 +141,7 @@ describe('copy', () => {
     });
   }
 
-  it('refuses with 2 a target that is not empty, and with 1 a source that may still be finished', async () => {
+  it('refuses with 2 a target that is not empty, with 1 a source that is unfinished', async () => {
     await target.transfer.reserveIds(1n);
     const full = await copy();
 

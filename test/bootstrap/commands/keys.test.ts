@@ -47,7 +47,7 @@ describe('The commands for keys', () => {
       expect(shelf.closed, 'times that the store was closed').to.equal(1);
     });
 
-    it('takes scopes, a lifetime by the clock of the keys, and the word of KEY_ENVIRONMENT', async () => {
+    it('takes scopes, a lifetime by its clock, and the word of KEY_ENVIRONMENT', async () => {
       const { out, err } = await keys('issue --name till --scope pets:read --expires 90d', {
         KEY_ENVIRONMENT: 'test',
       });
@@ -59,7 +59,7 @@ describe('The commands for keys', () => {
       expect(await keys('issue --name rotate')).to.include({ code: 0 });
     });
 
-    it('prints the key and all about it as JSON with --json, and no hash, as list does', async () => {
+    it('prints all but the hash as JSON with --json, as list does', async () => {
       const { key, id, ...rest } = JSON.parse((await keys('issue --name till --json')).out) as {
         key: string;
         id: string;
@@ -86,7 +86,8 @@ describe('The commands for keys', () => {
     const { id, state } = JSON.parse((await keys('list --json')).out)[0] as Record<string, string>;
     expect(state).to.equal('revoked');
     expect(io.err).to.equal(
-      `Key ${id} was revoked, because nobody has seen it: issue one with keys issue. Standard output cannot be written. ENOSPC: no space left on device, write\n`,
+      `Key ${id} was revoked, because nobody has seen it: issue one with keys issue. ` +
+        'Standard output cannot be written. ENOSPC: no space left on device, write\n',
     );
   });
 
@@ -174,7 +175,7 @@ describe('The commands for keys', () => {
     }
   });
 
-  it('open an existing store only, unless they issue a key, and close it when they fail, too', async () => {
+  it('open an existing store only, unless they issue a key, and always close it', async () => {
     for (const line of ['issue --name a', 'list', 'revoke nosuchid']) await keys(line);
     expect(shelf.opened.map((options) => options?.mode)).to.deep.equal([
       'create',
@@ -189,7 +190,7 @@ describe('The commands for keys', () => {
     expect(await keys('revoke nosuchid')).to.deep.equal({ code: 1, out: '', err });
   });
 
-  it('say why they cannot reach the keys of a memory store, or of a store that keeps none', async () => {
+  it('say why they cannot reach keys in memory, or of a store that keeps none', async () => {
     const memory = await keys('list', { STORE_URL: 'memory:' });
     expect(memory).to.include({ code: 2, out: '' });
     expect(memory.err).to.equal(

@@ -28,7 +28,7 @@ const throwFull = () => {
 describe('serve', () => {
   afterEach(() => Serving.stopAll());
 
-  it('logs when it is ready, where, when it stops and that it stopped, and ends with 0', async () => {
+  it('logs where it is ready, and when and that it stops, and ends with 0', async () => {
     const shelf = new Shelf();
     const { serving, io, url } = await started(
       { API_KEYS: KEY, BASE_PATH: '/animals/v1' },
@@ -51,7 +51,7 @@ describe('serve', () => {
     expect(shelf.closed, 'times that the store was closed').to.equal(1);
   });
 
-  it('takes --host, --port and --store in place of its settings, and refuses empty ones', async () => {
+  it('takes --host, --port and --store in place of settings, and refuses empty ones', async () => {
     const shelf = new Shelf();
     const taken = new URL(await serve({ API_KEYS: KEY, STORE_URL: 'memory:' }).ready()).port;
     const others = { API_KEYS: KEY, HOST: '192.0.2.1', PORT: taken, STORE_URL: 'none:' };
@@ -75,7 +75,7 @@ describe('serve', () => {
     expect(shelf.opened, 'by the two that were complete').to.have.length(2);
   });
 
-  it('prints a first key once, on stdout only, and accepts it; a later start prints none', async () => {
+  it('prints a first key on stdout, accepts it, and prints none at a later start', async () => {
     const shelf = new Shelf();
     const first = serve({}, shelf.module);
     const url = await first.ready();
@@ -108,7 +108,7 @@ describe('serve', () => {
     await serve({}, new Shelf({ ...store }).module).ready();
   });
 
-  it('issues no first key when a signal stops it, and revokes one that could not be printed', async () => {
+  it('issues no first key when stopped, and revokes one that could not be printed', async () => {
     const { apiKeys } = openMemoryStore();
     const listing = Promise.withResolvers<void>();
     const list = async (call?: CallOptions) => {
@@ -152,7 +152,7 @@ describe('serve', () => {
     }
   });
 
-  it('refuses to start without a key where others reach it, in one line, and closes what it opened', async () => {
+  it('refuses to start without a key where others reach it, and closes what it opened', async () => {
     const shelf = new Shelf();
     const serving = serve({ HOST: '0.0.0.0' }, shelf.module);
 
@@ -190,7 +190,7 @@ describe('serve', () => {
     expect(shelf.closed, 'times that the store was closed').to.equal(4);
   });
 
-  it('starts while its store is unreachable: alive, not ready, no key issued, the cause logged once', async () => {
+  it('starts while its store is unreachable: not ready, no key issued, the cause logged once', async () => {
     const cause = new Error('connect ECONNREFUSED', { cause: new Error('connect ECONNREFUSED') });
     const fail = () => Promise.reject(new UnavailableError('reaching the store', { cause }));
     const pets = { add: fail, addOnce: fail, findById: fail, list: fail, revoke: fail };
@@ -225,7 +225,7 @@ describe('serve', () => {
     expect(io.err).to.not.include('letters').and.not.include('short');
   });
 
-  it('warns of a store that keeps no idempotency keys, also where requests are measured', async () => {
+  it('warns of a store without idempotency keys, also where requests are measured', async () => {
     const { pets } = openMemoryStore();
     const keyless = new Shelf({ pets: { ...pets, addOnce: undefined } });
     const { io } = await started(
@@ -249,7 +249,7 @@ describe('serve', () => {
     expect(io.err).to.not.include('hunter2');
   });
 
-  it('fails to start with one line of JSON under LOG_FORMAT=json, whatever the reason', async () => {
+  it('says why it cannot start in one line of JSON under LOG_FORMAT=json', async () => {
     type Start = readonly [code: number, said: RegExp, env: object, ...Adapter[]];
     const starts: readonly Start[] = [
       [
@@ -356,7 +356,7 @@ describe('serve', () => {
     expect(serving.io.exits).to.deep.equal([0]);
   });
 
-  it('cuts off requests at the deadline, closes the store all the same, and ends with 1', async () => {
+  it('cuts off requests at the deadline, closes the store, and ends with 1', async () => {
     const asked = Promise.withResolvers<void>();
     const endless = ({ replace }: Wiring) =>
       replace(TOKENS.authenticator, {

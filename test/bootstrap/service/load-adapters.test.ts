@@ -35,7 +35,7 @@ describe('The modules of ADAPTERS', () => {
     removeFolders();
   });
 
-  it('are found by path, by URL and as packages of the working directory, and load in their order', async () => {
+  it('are found by path, URL and as packages of the working directory, and load in order', async () => {
     writeFileSync(file, adapter(1));
     mkdirSync('node_modules/@others/shelf', { recursive: true });
     writeFileSync(
@@ -72,7 +72,7 @@ describe('The modules of ADAPTERS', () => {
     expect([container.get(TOKENS.store), container.get('id')]).to.deep.equal(['https:/b/v1', 1]);
   });
 
-  it('that are files need ./ before their names, and say so; a package that is missing is named alone', async () => {
+  it('that are files need ./ before their names; a missing package is named alone', async () => {
     writeFileSync(file, adapter(1));
     mkdirSync('dist');
     writeFileSync('dist/adapter.js', adapter(1));

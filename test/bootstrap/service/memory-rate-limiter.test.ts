@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { memoryRateLimiter } from '../../../src/bootstrap/service/memory-rate-limiter.js';
 
 describe('The rate limiter in memory', () => {
-  it('gives each key a window of its own from its first request on, and a new one when that is over', async () => {
+  it('gives each key a window of its own from its first request, and then a new one', async () => {
     let time = 5000;
     const limiter = memoryRateLimiter({ requests: 2, seconds: 10 }, () => time);
     const taken: unknown[] = [];

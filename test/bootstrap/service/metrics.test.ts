@@ -155,7 +155,7 @@ describe('The metrics', () => {
     expect(await samples()).to.include({ animal_store_requests_in_flight: 0 });
   });
 
-  it('count as busy what was refused before any work, and nothing else that is unavailable', async () => {
+  it('count as busy only what was refused before any work', async () => {
     const samples = await measuring();
     const log = await container.getAsync(TOKENS.httpLog);
     for (const error of [
@@ -169,7 +169,7 @@ describe('The metrics', () => {
     expect(await samples()).to.include({ 'animal_store_requests_refused_total{reason="busy"}': 1 });
   });
 
-  it('count the calls of the store that failed, and none that it only refused, and change no call', async () => {
+  it('count calls of the store that failed, not those that it refused, and change none', async () => {
     const errors = [
       new UnavailableError('reading'),
       new Error('a fault'),
@@ -197,7 +197,7 @@ describe('The metrics', () => {
     }
   });
 
-  it('tell whether the service is ready, how many animals it has and how many keys end within a week', async () => {
+  it('tell whether it is ready, its number of animals, and keys that expire in a week', async () => {
     const samples = await measuring();
     const day = 86_400_000;
     let now = new Date();

@@ -13,7 +13,7 @@ const MANIFEST = JSON.parse(read('package.json')) as {
 const RANGE = MANIFEST.engines.node;
 
 describe('The version of Node.js', () => {
-  it('is refused where the store cannot run, and warned about below the supported ones, in one line', () => {
+  it('is refused where the store cannot run, and warned about below the supported ones', () => {
     for (const version of ['0.12.18', '20.20.2', '22.9.0', '22.15.1'])
       expect(nodeVersionFault(version)).to.deep.equal({
         fatal: true,

@@ -357,7 +357,7 @@ describe('The settings', () => {
     });
   });
 
-  it('take the URL of the store from STORE_URL_FILE, wherever the store is used, and never from both', () => {
+  it('take the URL of the store from STORE_URL_FILE, never from both', () => {
     const file = join(temporaryFolder(), 'url');
     const storeOnly = ['STORE_URL', 'ADAPTERS'];
     for (const [text, fault] of [
@@ -379,7 +379,7 @@ describe('The settings', () => {
     ]);
   });
 
-  it('that were removed stop only what would have used them, and name what takes their place', () => {
+  it('that were removed stop only what would have used them', () => {
     const fault = 'WORKERS was removed: run several services with REUSE_PORT=on';
     expect(faultsOf({ WORKERS: '4' })).to.deep.equal([fault]);
     expect(faultsOf({ WORKERS: '4' }, ['STORE_URL', 'ADAPTERS'])).to.deep.equal([]);

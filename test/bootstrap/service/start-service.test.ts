@@ -88,7 +88,7 @@ describe('The service', () => {
       });
   });
 
-  it('logs to TOKENS.logger what it responds, what the store says, and that a store in memory has no key', async () => {
+  it('logs its responses, what the store says, and that a store in memory has no key', async () => {
     const io = new TestIo();
     const saying = factory('memory', async (_, options) => {
       options?.onNotice?.('half full');
@@ -144,7 +144,7 @@ describe('The service', () => {
     expect(await ask(`${origin(service)}/openapi.json`)).to.include({ status: 200 });
   });
 
-  it('stops in order: for DRAIN_DELAY not ready, responses close connections, requests in flight finish, store closed', async () => {
+  it('stops in order: not ready, connections closed, requests in flight finished, store closed', async () => {
     const service = await start({ DRAIN_DELAY: '1s' });
     expect(await ask(`${origin(service)}/readyz`)).to.include({
       status: 200,
