@@ -17,7 +17,7 @@ import { runContract } from '../contract/run-contract.js';
 import { until } from '../until.js';
 
 interface Counter extends Subject {
-  count: number;
+  count(): number;
 }
 
 /** Counters, and what became of those that were opened. */
@@ -26,10 +26,16 @@ class Counters {
   disposed = 0;
   readonly open = async (): Promise<Counter> => {
     this.opened += 1;
-    const dispose = async (): Promise<void> => {
-      this.disposed += 1;
+    let count = 0;
+    return {
+      count() {
+        count += 1;
+        return count;
+      },
+      dispose: async () => {
+        this.disposed += 1;
+      },
     };
-    return { count: 0, dispose };
   };
 }
 
@@ -39,10 +45,10 @@ const contractOf = (...cases: ContractCase<Counter>[]): Contract<Counter> => ({
 });
 
 const counts: ContractCase<Counter> = {
-  name: 'starts at 0',
+  name: 'starts at 1',
   async run(counter) {
-    if (counter.count !== 0) throw new Error(`it started at ${counter.count}`);
-    counter.count += 1;
+    const first = counter.count();
+    if (first !== 1) throw new Error(`it started at ${first}`);
   },
 };
 const fails: ContractCase<Counter> = {
@@ -86,7 +92,7 @@ describe('runContract', () => {
       counters.open,
     );
     expect(outcomes(results)).to.deep.equal([
-      'starts at 0: passed',
+      'starts at 1: passed',
       'does not apply: skipped, it is a counter',
       'fails: Error: broken',
       'again: passed',
@@ -96,11 +102,11 @@ describe('runContract', () => {
 
   it('fails every case whose subject does not open or close, and reports the first error', async () => {
     expect(outcomes(await run([counts], {}, noDisk))).to.deep.equal([
-      'starts at 0: Error: no disk',
+      'starts at 1: Error: no disk',
     ]);
-    const undisposable = async (): Promise<Counter> => ({ count: 0, dispose: noDisk });
+    const undisposable = async (): Promise<Counter> => ({ count: () => 1, dispose: noDisk });
     expect(outcomes(await run([counts, fails], {}, undisposable))).to.deep.equal([
-      'starts at 0: Error: no disk',
+      'starts at 1: Error: no disk',
       'fails: Error: broken',
     ]);
   });
@@ -110,7 +116,7 @@ describe('runContract', () => {
     const results = await run([never, counts], { timeLimit: 30 }, counters.open);
     expect(outcomes(results)).to.deep.equal([
       'never ends: Error: the case did not end within 0.03 s',
-      'starts at 0: passed',
+      'starts at 1: passed',
     ]);
     expect(counters).to.include({ opened: 2, disposed: 2 });
   });
@@ -120,7 +126,7 @@ describe('runContract', () => {
     const later = Promise.withResolvers<void>();
     const results = await run([counts], { timeLimit: 10 }, () => later.promise.then(counters.open));
     expect(outcomes(results)).to.deep.equal([
-      'starts at 0: Error: the subject did not open within 0.01 s',
+      'starts at 1: Error: the subject did not open within 0.01 s',
     ]);
     later.resolve();
     await until('the late subject is disposed of', () => counters.disposed > 0);
@@ -205,7 +211,7 @@ describe('runContract', () => {
       only: (name: string, topic?: string) => name.startsWith('starts') || topic === 'faults',
     };
     expect(outcomes(await run(cases, options))).to.deep.equal([
-      'starts at 0: passed',
+      'starts at 1: passed',
       'fails: Error: broken',
     ]);
   });
@@ -214,9 +220,9 @@ describe('runContract', () => {
     const lacking = await run([counts, needsLegs(true)], { without: ['legs'] });
     const having = await run([counts, needsLegs(false)], { without: ['legs'] });
 
-    expect(outcomes(lacking)).to.deep.equal(['starts at 0: passed']);
+    expect(outcomes(lacking)).to.deep.equal(['starts at 1: passed']);
     expect(outcomes(having)).to.deep.equal([
-      'starts at 0: Error: the subject has `legs`, which `without` names: no case can run',
+      'starts at 1: Error: the subject has `legs`, which `without` names: no case can run',
     ]);
   });
 
@@ -240,8 +246,7 @@ describe('runContract', () => {
         name: `case ${index + 1}`,
         given,
         async run(counter) {
-          counter.count += 1;
-          counted.push(`${given} ${counter.count} ${counters.disposed}`);
+          counted.push(`${given} ${counter.count()} ${counters.disposed}`);
         },
       })),
     };

@@ -42,10 +42,8 @@ export class Recorder {
    */
   record<Recorded extends object>(target: Recorded, prefix = ''): Recorded {
     // A proxy of the target itself could not replace the members of a frozen one.
-    return new Proxy({} as Recorded, {
+    return new Proxy<Recorded>(Object.create(target), {
       get: (_, property) => this.#member(target, property, prefix),
-      set: (_, property, value) => Reflect.set(target, property, value),
-      has: (_, property) => property in target,
     });
   }
 
