@@ -9,8 +9,6 @@ export interface Contract<Tested extends Subject, Given extends string = never> 
    * others are skipped.
    */
   readonly lacks?: (subject: Tested) => string | undefined;
-  /** Returns the subject as cases use it, where `dispose` must also close what they opened. Default: as it is. */
-  readonly adopt?: (subject: Tested) => Tested;
 }
 
 /** One clause, and how to check it. */

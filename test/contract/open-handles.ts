@@ -1,30 +1,54 @@
-import { settleAll } from './settle.js';
+import type { Subject } from './contract.js';
+import { doBoth, settleAll } from './settle.js';
 
-/** The handles that a case opened on one store. A case that fails or takes too long closes none itself. */
-export class OpenHandles<Handle extends { close(): Promise<void> }> {
+/** The operations of subjects that open one more handle on a store. */
+export const OPENING: readonly string[] = ['reopen', 'another', 'open'];
+
+type Opening = (...args: unknown[]) => Promise<Handle>;
+
+interface Handle {
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * The subject, whose `dispose` also closes the handles that its operations opened: a case that fails or takes too long
+ * does not.
+ */
+export function closingHandles<Tested extends Subject>(subject: Tested): Tested {
+  const handles = new OpenHandles();
+  const replaced: PropertyDescriptorMap = {
+    dispose: {
+      value: () =>
+        doBoth(
+          () => handles.close(),
+          () => subject.dispose(),
+        ),
+    },
+  };
+  for (const name of OPENING) {
+    const open: unknown = Reflect.get(subject, name);
+    if (typeof open === 'function')
+      replaced[name] = {
+        value: (...args: unknown[]) => handles.add((open as Opening).apply(subject, args)),
+      };
+  }
+  return Object.create(subject, replaced) as Tested;
+}
+
+class OpenHandles {
   readonly #handles: Handle[] = [];
-  #isDisposed = false;
+  #isClosed = false;
 
-  /** Adds a handle. A case that took too long may go on, and open one more: that is closed at once. */
   async add(opening: Promise<Handle>): Promise<Handle> {
     const handle = await opening;
     this.#handles.push(handle);
-    if (this.#isDisposed) await this.close();
+    if (this.#isClosed) await this.close(); // a case that took too long went on
     return handle;
   }
 
-  /** Closes all of them, also those that the case has closed. */
+  /** Closes all of them, also those that the case has closed, and those that are still to open. */
   close(): Promise<void> {
+    this.#isClosed = true;
     return settleAll(this.#handles.splice(0).map(async (handle) => handle.close()));
-  }
-
-  /** Closes all of them, and then removes the store, even if one does not close. */
-  async dispose(remove: () => Promise<void>): Promise<void> {
-    this.#isDisposed = true;
-    try {
-      await this.close();
-    } finally {
-      await remove();
-    }
   }
 }

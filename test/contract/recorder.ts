@@ -1,4 +1,5 @@
 import { AssertionError } from 'node:assert';
+import { OPENING } from './open-handles.js';
 import { shown } from './shown.js';
 
 /** A call of an operation of the subject. */
@@ -23,9 +24,6 @@ const PORTS = new Set<PropertyKey>([
   'animalStore',
   'authenticator',
 ]);
-
-/** The operations of subjects that open one more handle. */
-const OPENING = new Set(['reopen', 'another', 'open']);
 
 /** The last calls on one subject, for the messages of failing cases: what was done, and what came. */
 export class Recorder {
@@ -94,7 +92,7 @@ export class Recorder {
         return result;
       }
       void noteOutcome(call, result);
-      return OPENING.has(operation)
+      return OPENING.includes(operation)
         ? result.then((store) => this.record(Object(store) as object, `${operation}().`))
         : result;
     };

@@ -7,6 +7,7 @@ import {
   type OptionalPart,
   type Subject,
 } from './contract.js';
+import { closingHandles } from './open-handles.js';
 import { Recorder } from './recorder.js';
 import { settleAll, within } from './settle.js';
 
@@ -139,7 +140,6 @@ export class Suite<Tested extends Subject, Given extends string> {
 
   /** A new subject. Rejects if it does not open, or is not fit for the contract. */
   async #prepare(given: Given | undefined): Promise<OpenSubject<Tested>> {
-    const { adopt } = this.#contract;
     const subject = await this.#openInTime(given);
     this.#misfit = this.#misfitOf(subject, given);
     if (this.#misfit !== undefined) {
@@ -147,11 +147,11 @@ export class Suite<Tested extends Subject, Given extends string> {
       throw new Error(`${this.#misfit}: no case can run`);
     }
 
-    const adopted = adopt ? adopt(subject) : subject;
+    const closing = closingHandles(subject);
     const recorder = new Recorder();
     const dispose = () =>
-      within(this.#timeLimit, 'the subject was not disposed of', adopted.dispose());
-    return { tested: recorder.record(adopted), recorder, dispose };
+      within(this.#timeLimit, 'the subject was not disposed of', closing.dispose());
+    return { tested: recorder.record(closing), recorder, dispose };
   }
 
   async #openInTime(given: Given | undefined): Promise<Tested> {

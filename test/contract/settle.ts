@@ -4,6 +4,18 @@ export async function settleAll(work: readonly Promise<void>[]): Promise<void> {
   await Promise.all(work);
 }
 
+/** Does one, and then the other even if the first fails. */
+export async function doBoth(
+  first: () => Promise<void>,
+  second: () => Promise<void>,
+): Promise<void> {
+  try {
+    await first();
+  } finally {
+    await second();
+  }
+}
+
 /** Resolves or rejects as `work` does; rejects when it takes longer. */
 export async function within<Result>(
   milliseconds: number,

@@ -10,7 +10,6 @@ import {
   type Subject,
 } from './contract.js';
 import { rejectionOf, rejectsWithCode } from './rejection.js';
-import { OpenHandles } from './open-handles.js';
 import { addOnce } from './store-subject.js';
 import { samplePet } from './samples.js';
 
@@ -81,16 +80,6 @@ const SHARING: Clauses<Run> = {
   },
 };
 
-/** The subject, which closes every store that it opened. */
-function adopt(subject: StoreFactorySubject): StoreFactorySubject {
-  const handles = new OpenHandles<Pick<Store, 'pets' | 'close'>>();
-  return {
-    isShared: subject.isShared,
-    open: (options) => handles.add(subject.open(options)),
-    dispose: () => handles.dispose(() => subject.dispose()),
-  };
-}
-
 const SHARED = optionalPart('isShared', ({ isShared }: StoreFactorySubject) => isShared === true);
 
 const cases = [...casesOf(OPENING), ...casesOf(SHARING, SHARED)];
@@ -99,6 +88,5 @@ const cases = [...casesOf(OPENING), ...casesOf(SHARING, SHARED)];
 export const storeFactoryContract: Contract<StoreFactorySubject> = {
   port: 'StoreFactory',
   lacks: (subject) => missingIn(subject, 'open'),
-  adopt,
   cases,
 };

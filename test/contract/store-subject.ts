@@ -10,8 +10,8 @@ import {
   type OptionalPart,
   type Subject,
 } from './contract.js';
-import { OpenHandles } from './open-handles.js';
 import { claimed, times, type Claiming } from './samples.js';
+import { doBoth } from './settle.js';
 
 /** What cases use of an open store. */
 export type OpenStore = Omit<Store, 'location' | typeof Symbol.asyncDispose>;
@@ -41,24 +41,24 @@ export async function storeSubject(
     ordered,
   }: { readonly durable?: boolean; readonly shared?: boolean; readonly ordered?: boolean } = {},
 ): Promise<StoreSubject> {
-  const handles = new OpenHandles<Store>();
-  const another = (): Promise<Store> => handles.add(open());
-  const dispose = (): Promise<void> => handles.dispose(remove);
-  try {
-    const store = await another();
-    const { pets, apiKeys, transfer, changes } = store;
-    const ports = { pets, apiKeys, transfer, changes };
-    const lifecycle = {
-      check: (call?: CallOptions) => store.check(call),
-      close: async () => store.close(),
-    };
-    const reopen = durable ? () => handles.close().then(another) : undefined;
-    const optional = { reopen, another: shared ? another : undefined, ordered };
-    return { ...ports, ...lifecycle, ...optional, dispose };
-  } catch (error) {
-    await dispose().catch(() => {}); // the first error matters more
+  const store = await open().catch(async (error: unknown) => {
+    await remove().catch(() => {}); // the first error matters more
     throw error;
-  }
+  });
+  const { pets, apiKeys, transfer, changes } = store;
+  const close = async (): Promise<void> => store.close();
+  return {
+    pets,
+    apiKeys,
+    transfer,
+    changes,
+    check: (call) => store.check(call),
+    close,
+    reopen: durable ? () => close().then(open) : undefined,
+    another: shared ? open : undefined,
+    ordered,
+    dispose: () => doBoth(close, remove),
+  };
 }
 
 /** What a subject lacks to be a store. */
