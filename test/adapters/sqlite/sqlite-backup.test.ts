@@ -41,6 +41,7 @@ import {
   rejection,
   rex,
   stateOf,
+  testFile,
   testFolder,
   testStore,
 } from './temporary-store.js';
@@ -90,8 +91,7 @@ async function leftStore(leave: Leave = (store) => store.close()) {
 
 /** Leaves a store as a kill does, with its log. */
 const crash: Leave = async (store, file) => {
-  const crashed = `${file}.crashed`;
-  await copyAsCrashed(file, crashed);
+  const crashed = await copyAsCrashed(file);
   await store.close();
   for (const suffix of ['', '-wal', '-shm']) await rename(crashed + suffix, file + suffix);
 };
@@ -185,7 +185,7 @@ describe('backUpSqliteStore', () => {
     });
 
     it('fails, as the creation of a store does', async () => {
-      const file = join(testFolder(), 'a.db');
+      const { file } = testFile();
       makeOldStore(file);
 
       const backup = backUpSqliteStore(file, `${file}.backup`);
@@ -241,8 +241,7 @@ describe('backUpSqliteStore', () => {
   it('backs up what a crash left in the log, and leaves the log as it is', async () => {
     const { pets, file } = await testStore();
     await pets.add(rex);
-    const crashed = `${file}.crashed`;
-    await copyAsCrashed(file, crashed, ['', '-wal']);
+    const crashed = await copyAsCrashed(file);
     const before = await readFile(`${crashed}-wal`, 'latin1');
 
     const backup = await backUpSqliteStore(crashed, `${file}.backup`);
@@ -252,7 +251,7 @@ describe('backUpSqliteStore', () => {
   });
 
   it('upgrades neither the store nor the backup: it may be made before an upgrade', async () => {
-    const file = join(testFolder(), 'a.db');
+    const { file } = testFile();
     const backup = `${file}.backup`;
     makeOldStore(file, 2);
 

@@ -114,7 +114,7 @@ const ONLY_READ: Readonly<Record<string, Make>> = {
   'what a crash left': async (path) => {
     const used = `${path}.used`;
     await makeUsed(used);
-    await copyAsCrashed(used, path, ['', '-wal']);
+    await copyAsCrashed(used, path);
   },
   'a backup': async (path) => {
     const store = `${path}.store`;
@@ -189,20 +189,18 @@ describe('openSqliteStore', () => {
     }
 
     it('what another program has not finished writing after a crash', async () => {
-      const crashed = join(folder, 'crashed.db');
       const other = otherDatabase(file, 'PRAGMA cache_size = 1; PRAGMA cache_spill = 1');
       other.exec('BEGIN; CREATE TABLE t (x); INSERT INTO t SELECT hex(zeroblob(500000))');
-      await copyAsCrashed(file, crashed, ['', '-journal']);
+      const crashed = await copyAsCrashed(file);
       other.close();
       await expectRefused(crashed, /is the SQLite database of another program/);
     });
 
     it('a newer store whose version is only in the log, and a damaged one with the log of a crash', async () => {
-      const crashed = join(folder, 'crashed.db');
       await makeStore(file, 500);
       using other = new DatabaseSync(file);
       other.exec('PRAGMA user_version = 9');
-      await copyAsCrashed(file, crashed);
+      const crashed = await copyAsCrashed(file);
       await expectRefused(crashed, /has schema version 9, newer than/);
 
       await damage(crashed);
@@ -245,12 +243,10 @@ describe('openSqliteStore', () => {
 
     it('a backup that was copied over a store whose log is beside it, for reading, too', async () => {
       const backup = join(folder, 'backup.db');
-      const crashed = join(folder, 'crashed.db');
       await makeStore(file);
       await backUpSqliteStore(file, backup);
-      const { pets } = await testStore(file);
-      await pets.add(rex);
-      await copyAsCrashed(file, crashed);
+      await makeUsed(file);
+      const crashed = await copyAsCrashed(file);
       await writeFile(crashed, await readFile(backup));
 
       const problem = /is not the file that .+-wal belongs to: remove that log, or put its own/;
@@ -422,11 +418,9 @@ describe('openSqliteStore', () => {
   });
 
   it('brings what a crash left in the log to the disk before it serves it', async () => {
-    const crashed = join(folder, 'crashed.db');
     const withoutLog = join(folder, 'without-its-log.db');
-    const { pets } = await testStore(file);
-    await pets.add(rex);
-    await copyAsCrashed(file, crashed, ['', '-wal']);
+    await makeUsed(file);
+    const crashed = await copyAsCrashed(file);
 
     await testStore(crashed);
 

@@ -60,13 +60,11 @@ export function change(file: string, sql: string): void {
   database.exec(sql);
 }
 
-/** Copies a store that is open, as a crash would leave it: the file, and what stands beside it. */
-export async function copyAsCrashed(
-  file: string,
-  copy: string,
-  suffixes = ['', '-wal', '-shm'],
-): Promise<void> {
-  for (const suffix of suffixes) await writeFile(copy + suffix, await readFile(file + suffix));
+/** Copies a store that is open, as a crash would leave it: the file, and what stands beside it. Returns the copy's path. */
+export async function copyAsCrashed(file: string, copy = `${file}.crashed`): Promise<string> {
+  for (const suffix of ['', '-wal', '-shm', '-journal'])
+    if (existsSync(file + suffix)) await writeFile(copy + suffix, await readFile(file + suffix));
+  return copy;
 }
 
 const VERSION_1 = `
