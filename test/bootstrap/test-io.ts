@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
@@ -127,6 +128,16 @@ export class Serving {
   static async stopAll(): Promise<void> {
     await Promise.all([...Serving.#running].map((serving) => serving.stop()));
   }
+}
+
+/** A port on which nothing listens. */
+export async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return String(port);
 }
 
 /** A module that brings a store factory. */

@@ -110,14 +110,9 @@ describe('The command line', () => {
       ['keys list --Json', "unknown option '--Json'\n(Did you mean --json?)"],
       ['foo', "unknown command 'foo'\nTo see what it takes, add --help.\n"],
       ...[
-        ['keys issue --name a', '--name b'],
         ['keys issue --name a --scope pets:read', '--scope=pets:write'],
-        ['keys issue --name a --expires 1h', '--expires 1h'],
-        ['keys revoke ID --after 1h', '--after 2h'],
         ['copy --from a: --to b:', '--from c:'],
-        ['copy --from a: --to b:', '--to=c:'],
         ['import a.csv --map status=Status', '--map name=Name'],
-        ['import - --format csv', '--format ndjson'],
         ['export - --format csv', '--format csv'],
         ['keys list --json', '--json'],
       ].map(
@@ -134,13 +129,10 @@ describe('The command line', () => {
       ],
       ...[
         ['serve --log-level debug', 'LOG_LEVEL'],
-        ['serve --loglevel=debug', 'LOG_LEVEL'],
-        ['serve --LOG_LEVEL debug', 'LOG_LEVEL'],
         ['serve --logLevel=debug', 'LOG_LEVEL'],
         ['serve --corsOrigins *', 'CORS_ORIGINS'],
         ['serve --api-key=hunter2', 'API_KEYS'],
         ['serve --cors *', 'CORS_ORIGINS'],
-        ['serve --store-url a:', 'STORE_URL'],
         ['keys list --store a:', 'STORE_URL'],
         ['export - --adapters a', 'ADAPTERS'],
       ].map(
@@ -161,6 +153,11 @@ describe('The command line', () => {
         "'--scope <scopes>' must be one or more of pets:read, pets",
       ],
       ['keys revoke a --after -1h', "'--after <duration>' must be a duration from 0ms to 36500d"],
+      [
+        'keys issue --name a --expires 0',
+        "'--expires <duration>' must be a duration from 1ms to 36500d",
+      ],
+      ['keys issue --name a --expires 36501d', 'must be a duration from 1ms to 36500d'],
       ['copy --to sqlite:a', "required option '--from <url>' not specified"],
       ['import', "missing required argument 'FILE'"],
       [

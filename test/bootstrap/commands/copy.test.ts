@@ -6,7 +6,6 @@ import type { CompleteStore, Store } from '../../../src/application/ports/store.
 import { run } from '../../../src/bootstrap/commands/run.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { createAnimalStore } from '../../../src/index.js';
-import { sqliteStoreFactory } from '../../../src/adapters/sqlite/sqlite-store-factory.js';
 import { Shelf, TestIo, changed, runLine, type Outcome } from '../test-io.js';
 
 const LINE = 'copy --from old: --to new:';
@@ -79,20 +78,6 @@ describe('copy', () => {
       claims: 3,
       apiKeys: 1,
     });
-  });
-
-  it('refuses a URL of SQLite with two slashes, on both sides', async () => {
-    for (const [from, to, option] of [
-      ['sqlite://x.db', 'sqlite:y.db', '--from'],
-      ['shelf:', 'sqlite://y.db', '--to'],
-    ] as const) {
-      const line = `copy --from ${from} --to ${to}`;
-      const { code, err } = await runLine(line, {}, [new Shelf().module]);
-      expect([code, err], line).to.deep.equal([
-        2,
-        `Invalid settings:\n  ${option} ${await sqliteStoreFactory.check?.('sqlite://x.db')}\n`,
-      ]);
-    }
   });
 
   it('opens an existing source only, ignores STORE_URL, and passes on what stores say', async () => {

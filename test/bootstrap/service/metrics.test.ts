@@ -2,8 +2,6 @@ import { expect } from 'chai';
 import type { Container } from 'inversify';
 import { ok, rejects } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { mock } from 'node:test';
 import { openMemoryStore } from '../../../src/adapters/memory/open-memory-store.js';
 import { BusyError } from '../../../src/adapters/http/admission.js';
@@ -16,8 +14,8 @@ import type { Store } from '../../../src/application/ports/store.js';
 import { missingMetrics } from '../../docs/metric-names.js';
 import { PATH, needing } from '../../docs/needing.js';
 import { statusOf, untilStatus } from '../../service/store-client.js';
-import { KEY, Serving, Shelf, factory, runLine } from '../test-io.js';
-import { TOKENS, wiring } from '../../../src/bootstrap/service/wiring.js';
+import { KEY, Serving, Shelf, factory, freePort } from '../test-io.js';
+import { TOKENS, wiring, type Adapter } from '../../../src/bootstrap/service/wiring.js';
 
 /** The samples of a page, by their name and labels. */
 const samplesOf = (page: string): Readonly<Record<string, number>> =>
@@ -27,6 +25,14 @@ const samplesOf = (page: string): Readonly<Record<string, number>> =>
       return sample === undefined ? [] : [[sample, Number(value)]];
     }),
   );
+
+/** Runs a service with an admin port. Resolves to its address and that of its metrics. */
+async function served(settings: Record<string, string> = {}, ...modules: Adapter[]) {
+  const given = { STORE_URL: 'memory:', API_KEYS: KEY, ADMIN_PORT: '0', ...settings };
+  const serving = new Serving(given, ...modules);
+  const url = await serving.ready();
+  return { serving, url, metrics: String(serving.io.lines[0]?.['metrics']) };
+}
 
 describe('The metrics', () => {
   let container: Container;
@@ -47,15 +53,10 @@ describe('The metrics', () => {
   }
 
   it('count requests, store, keys and deprecated calls, on a port of their own', async () => {
-    const serving = new Serving({
-      STORE_URL: 'memory:',
-      API_KEYS: KEY,
-      ADMIN_PORT: '0',
+    const { serving, url, metrics } = await served({
       RATE_LIMIT: '8/1h',
       EXPERIMENTAL: 'changePet,removePet',
     });
-    const url = await serving.ready();
-    const metrics = String(serving.io.lines[0]?.['metrics']);
 
     expect(metrics).to.match(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
 
@@ -177,18 +178,14 @@ describe('The metrics', () => {
     ];
     let error: unknown;
     const call = mock.fn<(...given: unknown[]) => Promise<never>>(() => Promise.reject(error));
-    wiring(container).replace(TOKENS.petRepository, {
-      ...openMemoryStore().pets,
-      add: call,
-      findById: call,
-      list: call,
-    });
+    const calls = { add: call, addOnce: call, findById: call, list: call };
+    wiring(container).replace(TOKENS.petRepository, calls);
     wiring(container).replace(TOKENS.petChanges, { change: call, remove: call });
     const samples = await measuring();
     const pets = await container.getAsync(TOKENS.petRepository);
-    const store = { ...pets, ...(await container.getAsync(TOKENS.petChanges)) };
-    const measured = store as unknown as Record<string, typeof call>;
-    for (const operation of ['add', 'findById', 'list', 'change', 'remove']) {
+    const changes = await container.getAsync(TOKENS.petChanges);
+    const measured = { ...pets, ...changes } as unknown as Record<string, typeof call>;
+    for (const operation of [...Object.keys(calls), 'change', 'remove']) {
       for (error of errors)
         await rejects(async () => measured[operation]?.('what', 'with', operation));
       expect(call.mock.calls.at(-1)?.arguments).to.deep.equal(['what', 'with', operation]);
@@ -243,12 +240,8 @@ describe('The metrics', () => {
 
   it('are served beside the health checks of their process, and nothing else is', async () => {
     const store = openMemoryStore();
-    const serving = new Serving(
-      { STORE_URL: 'shelf:', API_KEYS: KEY, ADMIN_PORT: '0' },
-      new Shelf({ check: () => store.check() }).module,
-    );
-    await serving.ready();
-    const metrics = String(serving.io.lines[0]?.['metrics']);
+    const checked = new Shelf({ check: () => store.check() });
+    const { metrics } = await served({ STORE_URL: 'shelf:' }, checked.module);
     const at = (path: string) => statusOf(new URL(path, metrics).href, KEY);
     for (const path of ['/metrics?x', '/livez', '/readyz'])
       expect(await at(path), path).to.equal(200);
@@ -270,9 +263,7 @@ describe('The metrics', () => {
   });
 
   it('are read by GET and HEAD alone, as the health checks beside them', async () => {
-    const serving = new Serving({ STORE_URL: 'memory:', API_KEYS: KEY, ADMIN_PORT: '0' });
-    await serving.ready();
-    const metrics = String(serving.io.lines[0]?.['metrics']);
+    const { metrics } = await served();
 
     for (const path of ['/metrics', '/livez', '/readyz']) {
       const send = (method: string) => fetch(new URL(path, metrics), { method });
@@ -313,22 +304,11 @@ describe('The metrics', () => {
     expect(await statusOf(readyz), readyz).to.equal(200);
   });
 
-  it('are not served any more when the service cannot start', async () => {
-    const taken = await new Serving({ STORE_URL: 'memory:', API_KEYS: KEY }).ready();
-    const ADMIN_PORT = await freePort();
-    const environment = { STORE_URL: 'memory:', API_KEYS: KEY, ADMIN_PORT };
-    const PORT = new URL(taken).port;
-    const { code, err } = await runLine('serve', { ...environment, PORT });
-
-    expect(code, err).to.equal(1);
-    await rejects(fetch(`http://127.0.0.1:${ADMIN_PORT}/metrics`));
-  });
-
   const PROMTOOL = 'promtool';
   needing([PROMTOOL], 'are as Prometheus wants them', async () => {
-    const serving = new Serving({ STORE_URL: 'memory:', API_KEYS: KEY, ADMIN_PORT: '0' });
-    await statusOf(`${await serving.ready()}/pets/1`, KEY);
-    const input = await (await fetch(String(serving.io.lines[0]?.['metrics']))).text();
+    const { url, metrics } = await served();
+    await statusOf(`${url}/pets/1`, KEY);
+    const input = await (await fetch(metrics)).text();
     const { stdout, stderr } = spawnSync(PROMTOOL, ['check', 'metrics'], {
       input,
       encoding: 'utf8',
@@ -338,12 +318,3 @@ describe('The metrics', () => {
     expect(ours).to.deep.equal([]);
   });
 });
-
-async function freePort(): Promise<string> {
-  const free = createServer().listen(0, '127.0.0.1');
-  await once(free, 'listening');
-  const { port } = free.address() as AddressInfo;
-  free.close();
-  await once(free, 'close');
-  return String(port);
-}

@@ -1,13 +1,11 @@
 import { expect } from 'chai';
 import { rejects } from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { SETTINGS, type Settings } from '../../../src/bootstrap/service/settings.js';
 import { HeldPetRepository } from '../../adapters/http/fixtures.js';
 import { cleanUp, temporaryFolder } from '../../service/running-service.js';
-import { KEY, Serving } from '../test-io.js';
+import { KEY, Serving, freePort } from '../test-io.js';
 import { TOKENS, type Adapter, type Wiring } from '../../../src/bootstrap/service/wiring.js';
 
 interface Init {
@@ -41,15 +39,6 @@ function heldStore(): { held: HeldPetRepository; module: Adapter } {
   const held = new HeldPetRepository();
   const module = ({ replace }: Wiring) => replace(TOKENS.petRepository, held);
   return { held, module };
-}
-
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return String(port);
 }
 
 const onLinux = process.platform === 'linux';
