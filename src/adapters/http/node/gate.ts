@@ -3,11 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { HttpError } from '../error-responses.js';
+import { HttpError } from '../error-responses.js';
 import type { AdmissionControl } from './admission-control.js';
 import type { FairScheduler } from './fair-scheduler.js';
 import { Input } from './input.js';
-import { lateRequest, malformed } from './refusals.js';
+import { malformed } from './refusals.js';
 import type { ServerLimits } from './server-limits.js';
 import { UnreadOutput } from './unread-output.js';
 
@@ -93,14 +93,14 @@ export class Gate extends Duplex {
     return this.#response;
   }
 
-  /** Since when it waits for its client, to send a request, to read or to close; `undefined`: for its listener. */
-  get waitingSince(): number | undefined {
-    return this.#response ? this.unread.since : this.#since;
-  }
-
-  /** Whether a further request has come before the response. */
-  get pipelines(): boolean {
-    return this.#isParsed && this.#input.length > 0;
+  /**
+   * Since when it waits for its client, to send a request, to read or to close, or the client has sent a further request
+   * before the response, and has to expect a close (RFC 9112, 9.3.2). `Infinity`: it waits for its listener.
+   */
+  get waitingSince(): number {
+    const pipelines = this.#isParsed && this.#input.length > 0;
+    if (this.#response === undefined || pipelines) return this.#since;
+    return this.unread.since ?? Infinity;
   }
 
   /** Whether all of the request in progress was parsed. */
@@ -266,14 +266,15 @@ export class Gate extends Duplex {
     return headers['transfer-encoding'] === undefined && this.#input.hasWholeBody;
   }
 
+  /** The client has ended its side, and everything before that was dealt with. */
   #endInput(): void {
     const response = this.#response;
-    if (response === undefined) this.close();
-    else if (this.#hasReceived(response.req)) {
-      // As in Node.js, a client that ends its side waits for no further response.
-      if (response.writableEnded) this.#stopParsing();
-      else this.destroy();
-    } else if (this.#isBodyWanted) this.fail(malformed()); // else the listener learns of it when it reads
+    if (response === undefined) return this.close();
+    if (!this.#hasReceived(response.req)) {
+      // A listener that does not read yet learns of it when it does.
+      if (this.#isBodyWanted) this.fail(malformed());
+    } else if (response.writableEnded) this.#stopParsing();
+    else this.destroy(); // as in Node.js, a client that ends its side waits for no further response
   }
 
   #finish({ req: request }: ServerResponse): void {
@@ -298,10 +299,11 @@ export class Gate extends Duplex {
         if (waited > limits.keepAliveTimeout) this.close();
         break;
       case 'reading':
-        if (waited > limits.headersTimeout) this.fail(lateRequest());
+        if (waited > limits.headersTimeout) this.fail(new HttpError('request_timeout'));
         break;
       case 'answering':
-        if (waited > limits.requestTimeout && !this.#isParsed) this.fail(lateRequest());
+        if (waited > limits.requestTimeout && !this.#isParsed)
+          this.fail(new HttpError('request_timeout'));
         break;
       case 'closing':
         if (waited > limits.lingerTime) this.#endLinger();

@@ -173,10 +173,9 @@ export function createNodeListener(
   return async (
     request: IncomingMessage,
     response: ServerResponse,
-    // Not a third parameter: hosts read `listener.length`, and leave the response to others if it is three.
-    ...rest: [next?: (fault: Error) => unknown, ...more: unknown[]]
+    // A default, because hosts read `listener.length`, and leave the response to others if it is three.
+    next: ((fault: Error) => unknown) | null = null,
   ): Promise<void> => {
-    const [next] = rest;
     try {
       const answer = await http.handle(new NodeRequest(request, response));
       if (passFaults && answer.fault && next) next(answer.fault);

@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { errorResponse, type HttpError } from '../error-responses.js';
+import { HttpError, errorResponse } from '../error-responses.js';
 import { report, type HttpLog } from '../http-log.js';
 import type { HttpRequest, HttpResponse } from '../http-message.js';
 import type { AdmissionControl } from './admission-control.js';
@@ -20,7 +20,6 @@ import {
   lastResponse,
   parserFault,
   refusedRequest,
-  unknownExpectation,
   unparsedRequest,
   type ParserError,
   type RefusedRequest,
@@ -178,7 +177,9 @@ export class NodeServer {
     http.maxHeadersCount = 0; // with a limit, Node.js silently drops further headers, such as Authorization
     http.on('request', (_request, response) => void this.#begin(response, false));
     http.on('checkContinue', (_request, response) => void this.#begin(response, true));
-    http.on('checkExpectation', (request) => this.#refuseRequest(request, unknownExpectation()));
+    http.on('checkExpectation', (request) =>
+      this.#refuseRequest(request, new HttpError('expectation_failed')),
+    );
     http.on('connect', (request) => this.#refuseRequest(request, connectRefused(allow)));
     http.on('clientError', (error: ParserError, socket) => {
       if (!socket.destroyed) (socket as Gate).fail(parserFault(error), error.rawPacket);
@@ -192,7 +193,7 @@ export class NodeServer {
     this.#accepted += 1;
     admission?.accepted();
     turns.accepted();
-    if (open.size >= limits.maxConnections) dispensable(open)?.destroy();
+    if (open.size >= limits.maxConnections) longestWaiting(open)?.destroy();
     if (open.size >= limits.maxConnections) socket.destroy();
     else void new Gate(socket, this.#gates, this.#http);
   }
@@ -245,18 +246,15 @@ const gateOf = ({ socket }: IncomingMessage): Gate => socket as unknown as Gate;
 const requestAt = ({ response }: Gate, bytes: Buffer | undefined): RefusedRequest =>
   response ? refusedRequest(response.req) : unparsedRequest(bytes);
 
-/**
- * The connection that has waited longest for its client, else one that pipelines: its client has to expect that
- * (RFC 9112, 9.3.2).
- */
-function dispensable(open: Iterable<Gate>): Gate | undefined {
+/** The connection that has waited longest for its client; `undefined` if every one waits for its listener. */
+function longestWaiting(open: Iterable<Gate>): Gate | undefined {
   let longest: Gate | undefined;
   let since = Infinity;
   for (const gate of open) {
-    const { waitingSince = Infinity } = gate;
+    const { waitingSince } = gate;
     if (waitingSince >= since) continue;
     longest = gate;
     since = waitingSince;
   }
-  return longest ?? [...open].find((gate) => gate.pipelines);
+  return longest;
 }

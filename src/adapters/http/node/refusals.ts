@@ -77,10 +77,6 @@ export function requestFault(request: IncomingMessage): HttpError | undefined {
 export const malformed = (message?: string): HttpError =>
   new HttpError('malformed_request', message);
 
-export const unknownExpectation = (): HttpError => new HttpError('expectation_failed');
-
-export const lateRequest = (): HttpError => new HttpError('request_timeout');
-
 /** @param allow the methods of the whole server: CONNECT has no path that could have its own */
 export const connectRefused = (allow: string): HttpError =>
   new HttpError('method_not_allowed', 'CONNECT is not supported.', { Allow: allow });
