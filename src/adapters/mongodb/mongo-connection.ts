@@ -11,7 +11,7 @@ import {
 import { UnavailableError, isError } from '../../domain/errors.js';
 import { createIndexes, refuseUnfit } from './database-schema.js';
 import { isNetworkError } from './mongo-errors.js';
-import { Reachability } from './reachability.js';
+import { watchReachability } from './reachability.js';
 import { SILENCE_LIMIT, retryWhileTransient, within, type Attempt } from './retry.js';
 
 /** How a MongoDB store is opened. */
@@ -45,7 +45,7 @@ export class MongoConnection {
   readonly #timeout: number;
   /** Says nothing once the store is closing. */
   readonly #notice: ReturnType<typeof notices>;
-  readonly #reachability: Reachability;
+  readonly #reachability: ReturnType<typeof watchReachability>;
   readonly #running = new Set<Promise<unknown>>();
   /** Whether the collections can hold a store. Until that is known, each call checks them before it begins. */
   #isChecked: boolean;
@@ -66,7 +66,7 @@ export class MongoConnection {
     this.#notice = (line, level) => {
       if (!this.#closed) notice(line, level);
     };
-    this.#reachability = new Reachability(client, this.#notice);
+    this.#reachability = watchReachability(client, this.#notice);
     // What is acknowledged survives the loss of any one member, and every later read sees it.
     this.#database = client.db(database, {
       readPreference: 'primary',

@@ -19,8 +19,7 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Com
       return connection.write('adding an animal', call, async (options) => {
         const id = keptId ?? (await inserts.nextId(options));
         keptId = id;
-        const document = toPetDocument(id, pet, operation);
-        const isStored = await inserts.insert(document, options);
+        const isStored = await inserts.insert(toPetDocument(id, pet, operation), options);
         if (isStored) return petWithId(id, pet);
         keptId = undefined;
         throw new LostRaceError(`another animal has the id ${id}`);
@@ -55,7 +54,7 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Com
             limit,
           })
           .toArray();
-        return found.map((document) => toPet(document));
+        return found.map(toPet);
       });
     },
   };

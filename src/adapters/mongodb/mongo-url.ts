@@ -68,8 +68,7 @@ const NOT_A_URL =
 export async function mongoUrlFault(url: string): Promise<string | undefined> {
   try {
     const { client, database } = readUrl(url);
-    const isUsable = !UNUSABLE.test(database) && Buffer.byteLength(database) <= 63;
-    if (!isUsable) return UNUSABLE_DATABASE;
+    if (UNUSABLE.test(database) || Buffer.byteLength(database) > 63) return UNUSABLE_DATABASE;
     const { minPoolSize, maxPoolSize, ...options } = client.options;
     if (minPoolSize > maxPoolSize) return 'has a minPoolSize above its maxPoolSize';
     return await fileFault([options.tlsCAFile, options.tlsCRLFile, options.tlsCertificateKeyFile]);

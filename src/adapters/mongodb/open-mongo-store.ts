@@ -5,7 +5,7 @@ import { MongoConnection, type MongoStoreOptions } from './mongo-connection.js';
 import { mongoChanges } from './mongo-pet-changes.js';
 import { mongoPets } from './mongo-pet-repository.js';
 import { mongoUrlFault, readUrl } from './mongo-url.js';
-import { PetInserts } from './pet-inserts.js';
+import { petInserts } from './pet-inserts.js';
 
 /** The URL is invalid, or leads to no store where one must exist. The message is one line without secrets. */
 export class MongoStoreError extends Error {
@@ -40,7 +40,7 @@ export async function openMongoStore(
     await connection.close();
     throw new MongoStoreError(`${location} holds no animal store: name the database of one.`);
   }
-  const inserts = new PetInserts(connection);
+  const inserts = petInserts(connection);
   return {
     pets: mongoPets(connection, inserts),
     apiKeys: mongoApiKeys(connection),

@@ -17,47 +17,44 @@ const NOT_PRIMARY = new Error(
 class WrongServerError extends Error {}
 
 /** Learns from the driver whether a server takes writes, and says so when that changes. */
-export class Reachability {
-  readonly #notice: ReturnType<typeof notices>;
+export function watchReachability(client: MongoClient, notice: ReturnType<typeof notices>) {
   /** Set while the last server that replied cannot serve. */
-  #wrongServer: WrongServerError | undefined;
+  let wrongServer: WrongServerError | undefined;
   /** Set while no server takes writes: the reason, and since when. */
-  #unreachable: { readonly cause: Error; readonly since: number } | undefined;
-
-  constructor(client: MongoClient, notice: ReturnType<typeof notices>) {
-    this.#notice = notice;
-    client.on('topologyDescriptionChanged', ({ newDescription }) => this.#watch(newDescription));
-    // The driver forgets a server of another replica set, so its description does not tell.
-    client.on('serverHeartbeatSucceeded', ({ connectionId: host, reply }) => {
-      this.#wrongServer = describeWrongServer(host, reply, client.options.replicaSet);
-    });
-  }
-
-  /** Why no server takes writes, if that has been so for this long, in milliseconds; else `undefined`. */
-  faultAfter(milliseconds: number): Error | undefined {
-    if (!this.#unreachable) return undefined;
-    const { cause, since } = this.#unreachable;
-    return performance.now() - since >= milliseconds ? cause : undefined;
-  }
+  let unreachable: { readonly cause: Error; readonly since: number } | undefined;
 
   /** Notes that no server takes writes. */
-  setUnreachable(cause: Error): void {
-    if (!this.#unreachable) this.#notice(`the database is unreachable: ${cause.message}`);
+  function setUnreachable(cause: Error): void {
+    if (!unreachable) notice(`the database is unreachable: ${cause.message}`);
     // An election, which a call waits for, does not mend the URL.
     const start = cause instanceof WrongServerError ? -Infinity : performance.now();
-    this.#unreachable = { cause, since: this.#unreachable?.since ?? start };
+    unreachable = { cause, since: unreachable?.since ?? start };
   }
 
-  #watch(topology: TopologyDescription): void {
-    const members = [...topology.servers.values()];
+  // The driver forgets a server of another replica set, so its description of the servers does not tell.
+  client.on('serverHeartbeatSucceeded', ({ connectionId: host, reply }) => {
+    wrongServer = describeWrongServer(host, reply, client.options.replicaSet);
+  });
+  client.on('topologyDescriptionChanged', ({ newDescription }) => {
+    const members = [...newDescription.servers.values()];
     if (members.some(({ isWritable }) => isWritable)) {
-      if (this.#unreachable) this.#notice('the database is reachable again');
-      this.#unreachable = undefined;
+      if (unreachable) notice('the database is reachable again');
+      unreachable = undefined;
       return;
     }
-    const cause = describeUnreachable(topology, this.#wrongServer);
-    if (cause) this.setUnreachable(cause);
-  }
+    const cause = describeUnreachable(newDescription, wrongServer);
+    if (cause) setUnreachable(cause);
+  });
+
+  return {
+    setUnreachable,
+    /** Why no server takes writes, if that has been so for this long, in milliseconds; else `undefined`. */
+    faultAfter(milliseconds: number): Error | undefined {
+      if (!unreachable) return undefined;
+      const { cause, since } = unreachable;
+      return performance.now() - since >= milliseconds ? cause : undefined;
+    },
+  };
 }
 
 /**

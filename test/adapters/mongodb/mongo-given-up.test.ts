@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { MongoNetworkError, ObjectId } from 'mongodb';
 import { mongoChanges } from '../../../src/adapters/mongodb/mongo-pet-changes.js';
 import type { MongoConnection } from '../../../src/adapters/mongodb/mongo-connection.js';
-import { PetInserts } from '../../../src/adapters/mongodb/pet-inserts.js';
+import { petInserts, type PetInserts } from '../../../src/adapters/mongodb/pet-inserts.js';
 import { retryWhileTransient } from '../../../src/adapters/mongodb/retry.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { rejection, rex } from './mongo-store-tests.js';
@@ -107,7 +107,7 @@ type Block = { readonly value: { readonly last: bigint } };
 function insertsWith(findOneAndUpdate: () => Promise<Block>): PetInserts {
   const collection = { findOne: async () => null, findOneAndUpdate };
   const connection = { collection: () => collection, prepare: () => {} };
-  return new PetInserts(connection as unknown as MongoConnection);
+  return petInserts(connection as unknown as MongoConnection);
 }
 
 describe('An id of an attempt that was given up', () => {
