@@ -7,6 +7,7 @@ import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
 import { codeAt } from '../../docs/code-blocks.js';
 import { inShell } from '../../docs/in-shell.js';
 import { clientOf, describeOnMongo, dropDatabase, newDatabaseName, uriOf } from './mongo-server.js';
+import { times } from '../../contract/samples.js';
 import { addOnce, apiKey, claimOn, rex, type AnyDocument } from './mongo-store-tests.js';
 
 const ANIMALS = 2000;
@@ -66,14 +67,12 @@ describeOnMongo('The query plans of a MongoDB store', (server) => {
     const { msg } = await db().admin().command({ hello: 1 });
     // A cluster's shards have profilers, the process before them has none.
     if (msg === 'isdbgrid') this.skip();
-    const animals = Array.from({ length: ANIMALS }, (_, index) =>
-      petWithId(BigInt(REMOVED + index + 1), { ...rex, status: PET_STATUSES[index % 3] ?? 'sold' }),
-    );
+    const animals = times(ANIMALS, (number) => {
+      const status = PET_STATUSES[number % 3] ?? 'sold';
+      return petWithId(BigInt(REMOVED + number), { ...rex, status });
+    });
     const removedUntil = new Date(Date.now() + 86_400_000);
-    const removed = Array.from({ length: REMOVED }, (_, index) => ({
-      _id: BigInt(index + 1),
-      removedUntil,
-    }));
+    const removed = times(REMOVED, (id) => ({ _id: BigInt(id), removedUntil }));
     await onNewStore(async (store) => {
       await store.transfer.writePets(animals);
       await store.transfer.reserveIds(BigInt(REMOVED + ANIMALS));

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
-import type { CompleteStore } from '../../../src/application/ports/store.js';
 import { until } from '../../until.js';
 import { ReplicaSet } from './mongod.js';
 import { describeOnOwnServers, newDatabaseName } from './mongo-server.js';
@@ -27,12 +26,6 @@ async function reasonsOf(uri: string) {
 
 /** A rollback takes long. */
 const LONG = process.env['LONG'] === '1';
-interface Given {
-  readonly pets: CompleteStore['pets'];
-  readonly client: MongoClient;
-  readonly uri: string;
-}
-
 // Elections and kills under load: the attack `faults`.
 describeOnOwnServers('A MongoDB store in a replica set of three', (_create, binary) => {
   let set: ReplicaSet;
@@ -42,25 +35,15 @@ describeOnOwnServers('A MongoDB store in a replica set of three', (_create, bina
   });
   after(() => set.remove());
 
-  const onStore = (test: (given: Given) => Promise<void>) => async (): Promise<void> => {
+  /** Opens a store on a whole set. It is patient: an election takes a busy machine some seconds. */
+  async function openPatient(uri: string) {
     await set.untilWhole();
-    const uri = set.uri(newDatabaseName());
-    // Patient: an election takes a busy machine some seconds.
-    const store = await openMongoStore(uri, { timeout: 30_000 });
-    const client = new MongoClient(uri, { serverMonitoringMode: 'poll', useBigInt64: true });
-    try {
-      await store.pets.list({ limit: 1 });
-      await test({ pets: store.pets, client, uri });
-    } finally {
-      await store.close();
-      await client.close();
-    }
-  };
+    return openNoting(uri, { timeout: 30_000 });
+  }
 
   it('is not said to be unreachable because one member is', async () => {
-    await set.untilWhole();
     const uri = set.uri(newDatabaseName()).replace('://', '://127.0.0.1:1,');
-    const { store, notices } = await openNoting(uri, { timeout: 30_000 });
+    const { store, notices } = await openPatient(uri);
 
     await store.pets.add(rex);
     await store.close();
@@ -69,27 +52,27 @@ describeOnOwnServers('A MongoDB store in a replica set of three', (_create, bina
     expect(said).to.deep.equal([]);
   }).timeout(120_000);
 
-  it(
-    'says that it is unavailable while a majority is, and serves again afterwards',
-    onStore(async ({ pets, uri }) => {
-      const pet = await pets.add(rex);
-      const impatient = await openMongoStore(uri, { timeout: 500 });
-      await untilReady(impatient);
-      const secondaries = await set.secondaries();
-      for (const secondary of secondaries) secondary.freeze();
+  it('says that it is unavailable while a majority is, and serves again afterwards', async () => {
+    const uri = set.uri(newDatabaseName());
+    const { store } = await openPatient(uri);
+    const pet = await store.pets.add(rex);
+    const impatient = await openMongoStore(uri, { timeout: 500 });
+    await untilReady(impatient);
+    const secondaries = await set.secondaries();
+    for (const secondary of secondaries) secondary.freeze();
 
-      await unavailable(impatient.pets.add({ ...rex, name: 'undecided' }));
-      for (const secondary of secondaries) secondary.thaw();
-      await impatient.close();
-      const added = await pets.add({ ...rex, name: 'back' });
+    await unavailable(impatient.pets.add({ ...rex, name: 'undecided' }));
+    for (const secondary of secondaries) secondary.thaw();
+    await impatient.close();
+    const added = await store.pets.add({ ...rex, name: 'back' });
 
-      const listed = await pets.list({ limit: 100 });
-      expect(listed).to.deep.include.members([pet, added]);
-      // The outcome of the other one is unknown: it may be stored, once.
-      const undecided = listed.filter(({ name }) => name === 'undecided');
-      expect(undecided.length, 'undecided animals').to.be.at.most(1);
-    }),
-  ).timeout(120_000);
+    const listed = await store.pets.list({ limit: 100 });
+    await store.close();
+    expect(listed).to.deep.include.members([pet, added]);
+    // The outcome of the other one is unknown: it may be stored, once.
+    const undecided = listed.filter(({ name }) => name === 'undecided');
+    expect(undecided.length, 'undecided animals').to.be.at.most(1);
+  }).timeout(120_000);
 
   it('is unreachable by a URL that leads to a secondary alone: no call succeeds, and the reason is said', async () => {
     const [secondary] = await set.secondaries();
@@ -98,15 +81,11 @@ describeOnOwnServers('A MongoDB store in a replica set of three', (_create, bina
     await rejection(store.pets.add(rex));
     await delay(1000);
 
-    const reasons = [
-      await unavailable(store.check()),
-      await unavailable(store.pets.list({ limit: 5 })),
-      await unavailable(store.pets.add(rex)),
-    ];
+    const calls = [store.check(), store.pets.list({ limit: 5 }), store.pets.add(rex)];
+    const reasons = await Promise.all(calls.map(unavailable));
 
-    for (const reason of reasons) {
+    for (const reason of reasons)
       expect(reason).to.include('takes no writes: name the replica set');
-    }
   }).timeout(60_000);
 
   for (const [where, pattern, options] of [
@@ -127,13 +106,13 @@ describeOnOwnServers('A MongoDB store in a replica set of three', (_create, bina
     }).timeout(60_000);
   }
 
-  if (LONG)
-    it(
-      'never shows what no majority has, and adds once what is retried after it was rolled back',
-      onStore(rollBack),
-    ).timeout(120_000);
-
-  async function rollBack({ pets, client }: Given): Promise<void> {
+  const rolledBack =
+    'never shows what no majority has, and adds once what is retried after it was rolled back';
+  const rollBack = async (): Promise<void> => {
+    const uri = set.uri(newDatabaseName());
+    const { store } = await openPatient(uri);
+    const { pets } = store;
+    await using client = new MongoClient(uri);
     const pet = await pets.add(rex);
     const claim = claimOn('rolled back');
     const addClaimed = () => pets.addOnce({ ...rex, name: 'claimed' }, claim, Date.now());
@@ -171,8 +150,10 @@ describeOnOwnServers('A MongoDB store in a replica set of three', (_create, bina
     if (claimed.status === 'fulfilled') expect(claimed.value.pet).to.deep.equal(retried.pet);
     const ids = new Set(listed.map(({ id }) => id));
     expect(ids, 'different ids').to.have.property('size', listed.length);
-    expect(listed.length).to.be.below(4);
-  }
+    expect(listed.length, 'animals').to.be.below(4);
+    await store.close();
+  };
+  if (LONG) it(rolledBack, rollBack).timeout(120_000);
 });
 
 describeOnOwnServers(

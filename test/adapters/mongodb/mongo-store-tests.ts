@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { Collection, Db } from 'mongodb';
 import { openMongoStore, type MongoStoreOptions } from '../../../src/adapters/mongodb/index.js';
-import type { Claim } from '../../../src/application/ports/pet-repository.js';
+import type { Claim, PetRepository } from '../../../src/application/ports/pet-repository.js';
 import type { CompleteStore } from '../../../src/application/ports/store.js';
-import type { UnsavedPet } from '../../../src/domain/pet.js';
+import type { Pet, UnsavedPet } from '../../../src/domain/pet.js';
 import { rejectionOf as rejection } from '../../contract/rejection.js';
 import { sampleApiKey, sampleClaim } from '../../contract/samples.js';
 import { until } from '../../until.js';
@@ -121,6 +121,12 @@ export const addOnce = ({ pets }: Pick<CompleteStore, 'pets'>, claim = claimOn('
   pets.addOnce(rex, claim, Date.now());
 
 export { rejection };
+
+/** Checks that exactly these animals are stored, in ascending order of their ids. */
+export async function expectListed(pets: PetRepository, expected: readonly Pet[]): Promise<void> {
+  const listed = await pets.list({ limit: 100 });
+  expect(listed, 'all animals').to.deep.equal(expected);
+}
 
 /** Why a call cannot be served: the message of the cause of what it rejects with. */
 export async function unavailable(call: Promise<unknown>): Promise<string> {
