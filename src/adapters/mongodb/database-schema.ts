@@ -1,12 +1,6 @@
-import {
-  MongoServerError,
-  type Db,
-  type IndexDescription,
-  type IndexDescriptionInfo,
-} from 'mongodb';
+import type { Db, IndexDescription, IndexDescriptionInfo } from 'mongodb';
 import type { notices } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
-import { isTransient } from './mongo-errors.js';
 import type { AttemptOptions } from './retry.js';
 
 /** How long the server keeps expired claims and what is left of animals, in seconds, for calls whose clock is behind. */
@@ -71,29 +65,26 @@ export async function createIndexes(
 ): Promise<void> {
   const faults: string[] = [];
   for (const { on, ...index } of INDEXES) {
-    const present = await database.collection(on).indexes(options).catch(noneWithoutCollection);
+    // Without its collection there is none.
+    const present = await database
+      .collection(on)
+      .indexes(options)
+      .catch(() => []);
     if (present.some((other) => isSame(index, other))) continue;
     try {
       await database.command({ createIndexes: on, indexes: [index] }, options);
       notice(`made the index ${index.name} on ${on}`, 'info');
     } catch (error) {
-      if (!(error instanceof MongoServerError) || isTransient(error)) throw error;
-      faults.push(`the index ${index.name} on ${on}: ${error.message}`);
+      const { message } = error as Error;
+      faults.push(`the index ${index.name} on ${on}: ${message}`);
     }
   }
   if (faults.length > 0) throw new Error(faults.join('; '));
 }
 
-/** Whether an index serves as the one that is wanted: for all documents, and deleting as that one does. */
+/** Whether an index serves as the one that is wanted: with the same keys, and deleting as that one does. */
 const isSame = (wanted: IndexDescription, other: IndexDescriptionInfo): boolean =>
   keysOf(wanted) === keysOf(other) &&
-  !other.partialFilterExpression &&
-  !other.hidden &&
   (wanted.expireAfterSeconds === undefined) === (other.expireAfterSeconds === undefined);
 
 const keysOf = ({ key }: IndexDescription): string => Object.entries(key).flat().join();
-
-function noneWithoutCollection(error: unknown): [] {
-  if (error instanceof MongoServerError && error.codeName === 'NamespaceNotFound') return [];
-  throw error;
-}

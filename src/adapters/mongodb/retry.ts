@@ -70,7 +70,7 @@ export async function within<Result>(
   const onAbort = (): void => end(outer?.reason);
   const timer = setTimeout(() => end(new NoReplyError('no answer in time')), milliseconds);
   outer?.addEventListener('abort', onAbort);
-  const maxTimeMS = Math.max(1, Math.ceil(milliseconds));
+  const maxTimeMS = Math.ceil(milliseconds);
   try {
     return await Promise.race([attempt({ signal: controller.signal, maxTimeMS }), ended.promise]);
   } finally {
