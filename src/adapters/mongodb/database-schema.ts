@@ -12,7 +12,11 @@ const SWEEP_DELAY = 60 * 60;
  * API key covers the key's id.
  */
 const INDEXES: ReadonlyArray<IndexDescription & { readonly on: string }> = [
-  { on: 'pets', name: 'status_1__id_1', key: { status: 1, _id: 1 } },
+  {
+    on: 'pets',
+    name: 'status_1__id_1',
+    key: { status: 1, _id: 1 },
+  },
   {
     on: 'pets',
     name: 'removedUntil_1',

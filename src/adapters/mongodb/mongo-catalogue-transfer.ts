@@ -43,7 +43,10 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
           ...options,
           projection: { _id: 1 },
         });
-        return { pets: first === null ? 0 : Math.max(1, count), lastId };
+        return {
+          pets: first === null ? 0 : Math.max(1, count),
+          lastId,
+        };
       }),
 
     isUnfinished: (call) =>
@@ -93,7 +96,11 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
     readClaims: ({ after, limit, now }, call) =>
       connection.run('reading claims', { ...call, timeout }, async (options) => {
         const keepUntil = { $gt: new Date(now) };
-        const page = { ...options, sort: { _id: 1 }, limit } as const;
+        const page = {
+          ...options,
+          sort: { _id: 1 },
+          limit,
+        } as const;
         let start = after === undefined ? '' : claimId(after);
         while (true) {
           const found = await claims.find({ _id: { $gt: start }, keepUntil }, page).toArray();
@@ -119,15 +126,25 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
         for (const { petId, fingerprint, ...claim } of given) {
           const keepUntil = new Date(claim.keepUntil);
           // An animal without a document was removed before it was copied. Its claims share what a removal leaves.
-          const pet = stored.get(petId) ?? { operation: new ObjectId(), removedUntil: keepUntil };
+          const pet = stored.get(petId) ?? {
+            operation: new ObjectId(),
+            removedUntil: keepUntil,
+          };
           stored.set(petId, pet);
           // The document is kept as long as its last claim.
           const field = pet.removedUntil ? 'removedUntil' : 'claimedUntil';
           // The claim has the operation of its animal, or honouring it would add another one.
           const { operation } = pet;
-          const mark = { $max: { [field]: keepUntil }, $setOnInsert: { operation } };
+          const mark = {
+            $max: { [field]: keepUntil },
+            $setOnInsert: { operation },
+          };
           petWrites.push(upsert(petId, mark));
-          const document = { fingerprint, keepUntil, pet: { _id: petId, operation } };
+          const document = {
+            fingerprint,
+            keepUntil,
+            pet: { _id: petId, operation },
+          };
           claimWrites.push(upsert(claimId(claim), { $set: document }));
         }
         await writeAll(pets, petWrites, options);

@@ -67,17 +67,36 @@ export function mongoChanges(connection: MongoConnection): PetChanges {
   return {
     async change(id, fields, condition, call) {
       // No pipeline, which would take a name such as `$status` for a path.
-      const update = (change: ObjectId) => ({ $set: { ...fields, change } });
-      const found = await make({ doing: 'changing an animal', id, condition, update }, call);
+      const update = (operation: ObjectId) => ({ $set: { ...fields, change: operation } });
+      const change = {
+        doing: 'changing an animal',
+        id,
+        condition,
+        update,
+      };
+      const found = await make(change, call);
       return found && petWithId(id, { ...toPet(found), ...fields });
     },
 
     async remove(id, condition, call) {
       const removedUntil = { $max: ['$claimedUntil', new Date()] };
       const update = (change: ObjectId) => [
-        { $replaceWith: { _id: '$_id', operation: '$operation', change, removedUntil } },
+        {
+          $replaceWith: {
+            _id: '$_id',
+            operation: '$operation',
+            change,
+            removedUntil,
+          },
+        },
       ];
-      const found = await make({ doing: 'removing an animal', id, condition, update }, call);
+      const removal = {
+        doing: 'removing an animal',
+        id,
+        condition,
+        update,
+      };
+      const found = await make(removal, call);
       return found !== undefined;
     },
   };

@@ -40,11 +40,17 @@ export function readUrl(url: string): { readonly client: MongoClient; readonly d
   const { searchParams } = parsed;
   for (const name of IGNORED) searchParams.delete(name);
   const minPoolSize = Number(searchParams.get('minPoolSize')) || 0;
-  const defaults = { ...DEFAULTS, maxPoolSize: Math.max(DEFAULTS.maxPoolSize, minPoolSize) };
+  const defaults = {
+    ...DEFAULTS,
+    maxPoolSize: Math.max(DEFAULTS.maxPoolSize, minPoolSize),
+  };
   for (const [name, value] of Object.entries(defaults)) {
     if (!searchParams.has(name)) searchParams.set(name, String(value));
   }
-  const client = new MongoClient(parsed.href, { ...FIXED, lookup: memberLookup() });
+  const client = new MongoClient(parsed.href, {
+    ...FIXED,
+    lookup: memberLookup(),
+  });
   const [, database = ''] = /^[^/]*:\/\/[^/?]*\/?([^?]*)/.exec(url) ?? [];
   return { client, database: decodeURIComponent(database) || 'animal-store' };
 }

@@ -55,9 +55,10 @@ export function petInserts(connection: MongoConnection) {
     // Read before the counter: what others insert meanwhile comes from blocks that the counter knows.
     const used = await greatestUsed(options);
     const greatest = { $max: ['$last', used, block.last] };
+    const endOfBlock = { $toLong: { $add: [greatest, BLOCK_SIZE] } };
     const { value, lastErrorObject } = await counters.findOneAndUpdate(
       COUNTER,
-      [{ $set: { last: { $toLong: { $add: [greatest, BLOCK_SIZE] } } } }],
+      [{ $set: { last: endOfBlock } }],
       {
         ...options,
         upsert: true,

@@ -70,9 +70,12 @@ export async function within<Result>(
   const onAbort = (): void => end(outer?.reason);
   const timer = setTimeout(() => end(new NoReplyError('no answer in time')), milliseconds);
   outer?.addEventListener('abort', onAbort);
-  const maxTimeMS = Math.ceil(milliseconds);
+  const options = {
+    signal: controller.signal,
+    maxTimeMS: Math.ceil(milliseconds),
+  };
   try {
-    return await Promise.race([attempt({ signal: controller.signal, maxTimeMS }), ended.promise]);
+    return await Promise.race([attempt(options), ended.promise]);
   } finally {
     clearTimeout(timer);
     outer?.removeEventListener('abort', onAbort);

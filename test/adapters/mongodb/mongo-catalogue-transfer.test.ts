@@ -44,8 +44,16 @@ describeStore('A MongoDB catalogue that is moved', ({ onStore, throughProxy }) =
     const now = Date.now();
 
     const first = await transfer.readClaims({ limit: 2, now });
-    const next = await transfer.readClaims({ after: first.at(-1), limit: 2, now });
-    const rest = await transfer.readClaims({ after: next.at(-1), limit: 2, now });
+    const next = await transfer.readClaims({
+      after: first.at(-1),
+      limit: 2,
+      now,
+    });
+    const rest = await transfer.readClaims({
+      after: next.at(-1),
+      limit: 2,
+      now,
+    });
 
     const read = [first, next, rest].map((claims) => claims.map(({ key }) => key));
     expect(read).to.deep.equal([['d'], ['e'], []]);
@@ -62,7 +70,8 @@ describeStore('A MongoDB catalogue that is moved', ({ onStore, throughProxy }) =
     const long = { ...claimOn('a', { keepUntil: inAYear }), petId: 9000n };
     const short = { ...claimOn('b'), petId: 9000n };
     // Of a removed animal: two claims in one batch, and one more.
-    await transfer.writeClaims([{ ...claimOn('c'), petId: claimed.id }, short, long]);
+    const another = { ...claimOn('c'), petId: claimed.id };
+    await transfer.writeClaims([another, short, long]);
     await transfer.writeClaims([short]);
 
     for (const { id } of [plain, claimed]) await changes.remove(id, PET_STATUSES);
@@ -77,7 +86,10 @@ describeStore('A MongoDB catalogue that is moved', ({ onStore, throughProxy }) =
     expect(survey).to.include({ pets: 0 });
     for (const claim of [long, short]) {
       const replay = await addOnce(store, claim);
-      expect(replay).to.deep.equal({ pet: petWithId(9000n, rex), replayed: true });
+      expect(replay).to.deep.equal({
+        pet: petWithId(9000n, rex),
+        replayed: true,
+      });
     }
     await expectListed(store.pets, []);
   });

@@ -40,7 +40,10 @@ describeStore('The commands of a MongoDB store', ({ onStore, throughProxy }) => 
     expect(new Set(writes.map(nameOf))).to.deep.equal(new Set(WRITES));
     for (const write of writes) {
       const { writeConcern, maxTimeMS } = write;
-      expect(writeConcern, nameOf(write)).to.include({ w: 'majority', j: true });
+      expect(writeConcern, nameOf(write)).to.include({
+        w: 'majority',
+        j: true,
+      });
       expect(Number(writeConcern.wtimeout), 'wtimeout').to.equal(2000);
       expect(Number(maxTimeMS), 'maxTimeMS').to.be.within(1, LONGEST);
       expect(write).to.include.keys('lsid', 'txnNumber');
@@ -60,7 +63,11 @@ describeStore('The commands of a MongoDB store', ({ onStore, throughProxy }) => 
     proxy.commands.length = 0;
     await store.pets.findById(pet.id);
     await store.pets.list({ limit: 21 });
-    await store.pets.list({ after: 5n, limit: 21, status: 'sold' });
+    await store.pets.list({
+      after: 5n,
+      limit: 21,
+      status: 'sold',
+    });
     await store.check();
     await store.apiKeys.findById('k');
     await store.apiKeys.list();
@@ -100,7 +107,12 @@ describeStore('The commands of a MongoDB store', ({ onStore, throughProxy }) => 
     const foundKey = await apiKeys.findById(operator);
     const revoked = await apiKeys.revoke(operator, Date.now());
 
-    expect({ listed, found, foundKey, revoked }).to.deep.equal({
+    expect({
+      listed,
+      found,
+      foundKey,
+      revoked,
+    }).to.deep.equal({
       listed: [],
       found: undefined,
       foundKey: undefined,

@@ -29,7 +29,11 @@ import {
   unavailable,
 } from './mongo-store-tests.js';
 
-const VALID = { name: 'Rex', categoryId: 7n, status: 'sold' } as const;
+const VALID = {
+  name: 'Rex',
+  categoryId: 7n,
+  status: 'sold',
+} as const;
 
 const FIRST_START = [
   'made the index keepUntil_1 on claims',
@@ -171,7 +175,11 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     const operation = new ObjectId();
     const insertOne = (name: string, document: object) => db.collection(name).insertOne(document);
     const claim = claimOn('t');
-    await insertOne('pets', { _id: 5n, ...VALID, operation });
+    await insertOne('pets', {
+      _id: 5n,
+      ...VALID,
+      operation,
+    });
     await insertOne('claims', {
       _id: '["a key","t"]',
       fingerprint: claim.fingerprint,
@@ -233,7 +241,8 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
       const { store, notices } = await openNoting(url, { mode });
       const keys = await store.apiKeys.list();
       await store.close();
-      expect({ keys, notices }, mode).to.deep.equal({ keys: [], notices: [] });
+      expect(keys, mode).to.deep.equal([]);
+      expect(notices, mode).to.deep.equal([]);
     }
 
     const collections = await db.listCollections().toArray();
@@ -286,9 +295,16 @@ describeStore('A MongoDB store, with documents of other programs:', ({ onStore }
     await transfer.writeClaims([{ ...claimOn('t'), petId: 1n }]);
 
     const all = await pets.list({ limit: 20 });
-    const page = await pets.list({ after: 2n, limit: 2, status: 'sold' });
+    const page = await pets.list({
+      after: 2n,
+      limit: 2,
+      status: 'sold',
+    });
     const added = await pets.add(rex);
-    const [claim] = await transfer.readClaims({ limit: 5, now: Date.now() });
+    const [claim] = await transfer.readClaims({
+      limit: 5,
+      now: Date.now(),
+    });
 
     expect(all).to.deep.equal(READ);
     expect(page).to.deep.equal(READ.slice(2));
@@ -298,7 +314,11 @@ describeStore('A MongoDB store, with documents of other programs:', ({ onStore }
       const found = await pets.findById(pet.id);
       const changed = await changes.change(pet.id, { status: 'pending' }, ['sold']);
       const removed = await changes.remove(pet.id, ['pending']);
-      expect({ found, changed, removed }).to.deep.equal({
+      expect({
+        found,
+        changed,
+        removed,
+      }).to.deep.equal({
         found: pet,
         changed: { ...pet, status: 'pending' },
         removed: true,
@@ -369,7 +389,12 @@ describeStore('A MongoDB store, with documents of other programs:', ({ onStore }
       async ({ store: { apiKeys }, collection }) => {
         const { id: _id, ...fields } = apiKey;
         const createdAt = new Date();
-        await collection('apiKeys').insertOne({ _id, ...fields, createdAt, ...wrong });
+        await collection('apiKeys').insertOne({
+          _id,
+          ...fields,
+          createdAt,
+          ...wrong,
+        });
 
         const reasons = [
           await unavailable(apiKeys.findById('k')),

@@ -9,11 +9,19 @@ import { rejection, rex } from './mongo-store-tests.js';
 
 /** A store on one document, changed by the store and by others. */
 class FakeDocument {
-  #stored: object = { _id: 1n, ...rex, operation: new ObjectId() };
+  #stored: object = {
+    _id: 1n,
+    ...rex,
+    operation: new ObjectId(),
+  };
   updates = 0;
 
   changeByAnother(fields?: object): void {
-    this.#stored = { ...this.#stored, ...fields, change: new ObjectId() };
+    this.#stored = {
+      ...this.#stored,
+      ...fields,
+      change: new ObjectId(),
+    };
   }
 
   /** Changes it by a store whose first updates get these replies. Later ones change the animal. */

@@ -57,7 +57,11 @@ const ONCE: Readonly<Record<string, (store: CompleteStore, losing: Losing) => Pr
     const removedToo = await losing('update', () => changes.remove(another.id, PET_STATUSES));
     const removedAgain = await changes.remove(id, PET_STATUSES);
 
-    expect(sold).to.deep.equal({ ...rex, id, status: 'sold' });
+    expect(sold).to.deep.equal({
+      ...rex,
+      id,
+      status: 'sold',
+    });
     expect([removed, removedToo, removedAgain]).to.deep.equal([true, true, false]);
     await expectListed(pets, []);
   },
@@ -86,7 +90,10 @@ const ONCE: Readonly<Record<string, (store: CompleteStore, losing: Losing) => Pr
     expect(next.id, 'the id after the reserved ones').to.be.above(5000n);
     const listed = await pets.list({ after: 4000n, limit: 100 });
     expect(listed).to.deep.equal([...COPIES, next]);
-    expect(replay).to.deep.equal({ pet: COPIES[0], replayed: true });
+    expect(replay).to.deep.equal({
+      pet: COPIES[0],
+      replayed: true,
+    });
   },
 };
 
@@ -132,7 +139,7 @@ const FAILURES: Readonly<Record<string, object>> = {
 
 interface Failure {
   /** How many commands fail. */
-  readonly times: number;
+  readonly count: number;
   readonly failCommands: readonly string[];
   readonly [option: string]: unknown;
 }
@@ -141,15 +148,19 @@ describeStore('A MongoDB store on a server that fails on demand', ({ server, onS
   /** A case during which the server fails for this test's client alone. */
   const failing = (
     title: string,
-    { times, ...failure }: Failure,
+    { count, ...failure }: Failure,
     test: (store: CompleteStore) => Promise<void>,
   ) =>
     onStore(title, async ({ store, db }) => {
       const data = { ...failure, appName: db.databaseName };
       const configure = (mode: unknown) =>
-        clientOf(server).db('admin').command({ configureFailPoint: 'failCommand', mode, data });
+        clientOf(server).db('admin').command({
+          configureFailPoint: 'failCommand',
+          mode,
+          data,
+        });
       await store.pets.add({ ...rex, name: 'first' });
-      await configure({ times });
+      await configure({ times: count });
       try {
         await test(store);
       } finally {
@@ -159,7 +170,11 @@ describeStore('A MongoDB store on a server that fails on demand', ({ server, onS
 
   for (const [what, data] of Object.entries(FAILURES)) {
     const title = `adds one animal, writes a batch once and sells an animal once, when ${what} three times`;
-    const failure = { times: 6, failCommands: ['insert', 'update'], ...data };
+    const failure = {
+      count: 6,
+      failCommands: ['insert', 'update'],
+      ...data,
+    };
     failing(title, failure, async ({ pets, transfer, changes }) => {
       const [first = petWithId(0n, rex)] = await pets.list({ limit: 1 });
 
@@ -176,7 +191,7 @@ describeStore('A MongoDB store on a server that fails on demand', ({ server, onS
   }
 
   const slow = {
-    times: 2,
+    count: 2,
     failCommands: ['insert'],
     blockConnection: true,
     blockTimeMS: 1200,
@@ -201,7 +216,11 @@ describeStore('A MongoDB store on a server that fails on demand', ({ server, onS
     ['is overloaded', 462],
     ['does not know why', 8],
   ] as const) {
-    const failure = { times: 3, failCommands: ['find'], errorCode };
+    const failure = {
+      count: 3,
+      failCommands: ['find'],
+      errorCode,
+    };
     const title = `says that it is unavailable, without retrying, when the server ${what}`;
     failing(title, failure, async ({ pets }) => {
       const error = await rejection(pets.list({ limit: 5 }));

@@ -25,7 +25,12 @@ describeStore('A claim in MongoDB', ({ onStore, throughProxy }) => {
   throughProxy(taken, {}, async (bench) => {
     const { store, collection, proxy } = bench;
     const { pet } = await addClaimAlone(bench);
-    const another = { _id: pet.id, name: 'Another', categoryId: 1n, status: 'sold' };
+    const another = {
+      _id: pet.id,
+      name: 'Another',
+      categoryId: 1n,
+      status: 'sold',
+    };
     await collection('pets').insertOne(another);
     // One retry gives the claim another id after the other one has stored the animal.
     const isHeld = Promise.withResolvers<void>();
@@ -46,7 +51,8 @@ describeStore('A claim in MongoDB', ({ onStore, throughProxy }) => {
     expect(late, 'the retry that was held').to.deep.equal(replay);
     const { id } = replay.pet;
     expect(id, 'the new id').to.be.above(pet.id);
-    expect(replay).to.deep.equal({ pet: { ...pet, id }, replayed: true });
+    expect(replay.pet).to.deep.equal({ ...pet, id });
+    expect(replay.replayed).to.equal(true);
     const stored = await store.pets.findById(id);
     expect(stored).to.deep.equal(replay.pet);
     const counts = {

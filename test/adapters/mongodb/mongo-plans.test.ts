@@ -20,7 +20,11 @@ const USES: Readonly<Record<string, (store: CompleteStore) => Promise<unknown>>>
   'a page in the middle': ({ pets }) => pets.list({ after: 1500n, limit: 21 }),
   'the first page of a status': ({ pets }) => pets.list({ limit: 21, status: 'sold' }),
   'a page of a status in the middle': ({ pets }) =>
-    pets.list({ after: 1500n, limit: 21, status: 'pending' }),
+    pets.list({
+      after: 1500n,
+      limit: 21,
+      status: 'pending',
+    }),
   'an animal': ({ pets }) => pets.findById(1234n),
   'a block of ids, which looks for the greatest': ({ pets }) => pets.add(rex),
   'a claim that was made before': (store) => addOnce(store, claimOn('t1')),
@@ -72,7 +76,10 @@ describeOnMongo('The query plans of a MongoDB store', (server) => {
       return petWithId(BigInt(REMOVED + number), { ...rex, status });
     });
     const removedUntil = new Date(Date.now() + 86_400_000);
-    const removed = times(REMOVED, (id) => ({ _id: BigInt(id), removedUntil }));
+    const removed = times(REMOVED, (id) => ({
+      _id: BigInt(id),
+      removedUntil,
+    }));
     await onNewStore(async (store) => {
       await store.transfer.writePets(animals);
       await store.transfer.reserveIds(BigInt(REMOVED + ANIMALS));

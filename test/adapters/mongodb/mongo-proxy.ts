@@ -60,7 +60,11 @@ export class MongoProxy {
 
   #serve(client: Socket): void {
     const server = connect(this.#target);
-    const connection = { isLost: false, isMember: false, isUsed: false };
+    const connection = {
+      isLost: false,
+      isMember: false,
+      isUsed: false,
+    };
     this.#connections.add(connection);
     let rest: Buffer = Buffer.alloc(0);
     let losesReply = false;

@@ -115,7 +115,8 @@ describeOnOwnServers('A MongoDB store in a replica set of three', (_create, bina
     await using client = new MongoClient(uri);
     const pet = await pets.add(rex);
     const claim = claimOn('rolled back');
-    const addClaimed = () => pets.addOnce({ ...rex, name: 'claimed' }, claim, Date.now());
+    const claimedPet = { ...rex, name: 'claimed' };
+    const addClaimed = () => pets.addOnce(claimedPet, claim, Date.now());
     const primary = await set.primary();
     const secondaries = await set.secondaries();
     const rollbacks = async () => Number((await primary.administer({ replSetGetRBID: 1 }))['rbid']);

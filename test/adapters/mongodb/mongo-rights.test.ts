@@ -76,12 +76,20 @@ describeOnOwnServers('The rights that the page about MongoDB gives the service',
     this.timeout(60_000);
     server = await (await create({ replicaSet: false })).start('--auth');
     // Until there is a user, the server lets its own machine make one.
-    await server.administer({ createUser: 'root', pwd: 'root', roles: ['root'] });
+    await server.administer({
+      createUser: 'root',
+      pwd: 'root',
+      roles: ['root'],
+    });
     root = new MongoClient(server.uri('admin', 'root:root@'));
     const { user, pwd, roles } = USER;
     const { role, ...grants } = ROLE;
     await root.db(DATABASE).command({ createRole: role, ...grants });
-    await root.db(DATABASE).command({ createUser: user, pwd, roles });
+    await root.db(DATABASE).command({
+      createUser: user,
+      pwd,
+      roles,
+    });
   });
   after(() => root.close());
 

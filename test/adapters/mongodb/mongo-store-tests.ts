@@ -73,7 +73,13 @@ const benchTest = (
     try {
       await firstUse(store);
       notices.length = 0;
-      await test({ store, db, collection, open, notices });
+      await test({
+        store,
+        db,
+        collection,
+        open,
+        notices,
+      });
     } finally {
       for (const each of opened) await each.close();
     }
@@ -92,8 +98,8 @@ const storeCases = (server: MongoServer) => ({
   ) =>
     it(title, async () => {
       const proxy = await new MongoProxy(server).open();
-      const { host } = proxy;
-      const run = benchTest(server, { ...options, host }, (bench) => test({ ...bench, proxy }));
+      const throughHost = { ...options, host: proxy.host };
+      const run = benchTest(server, throughHost, (bench) => test({ ...bench, proxy }));
       try {
         await run();
       } finally {
@@ -108,13 +114,22 @@ export const describeStore = (
   body: (cases: ReturnType<typeof storeCases>) => void,
 ): void => describeOnMongo(title, (server) => body(storeCases(server)));
 
-export const rex: UnsavedPet = Object.freeze({ name: 'Rex', categoryId: 7n, status: 'available' });
+export const rex: UnsavedPet = Object.freeze({
+  name: 'Rex',
+  categoryId: 7n,
+  status: 'available',
+});
 
 export const apiKey = Object.freeze(sampleApiKey({ id: 'k' }));
 
 /** A claim that is live for a day. */
 export const claimOn = (key: string, change: Partial<Claim> = {}): Claim =>
-  sampleClaim({ scope: 'a key', key, fingerprint: 'rex', ...change });
+  sampleClaim({
+    scope: 'a key',
+    key,
+    fingerprint: 'rex',
+    ...change,
+  });
 
 /** Adds Rex at most once for a claim. */
 export const addOnce = ({ pets }: Pick<CompleteStore, 'pets'>, claim = claimOn('t')) =>

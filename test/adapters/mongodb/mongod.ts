@@ -124,7 +124,11 @@ export class Mongod {
 
   #erase(): void {
     this.#process?.kill('SIGKILL');
-    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(this.#folder, {
+      recursive: true,
+      force: true,
+      maxRetries: 5,
+    });
   }
 
   #listens(): Promise<boolean> {

@@ -85,7 +85,11 @@ describe('The name of a MongoDB server', () => {
 
   it('is given as one address to sockets that want one', (done) => {
     memberLookup()('db', {}, (error, address, family) => {
-      expect({ error, address, family }).to.deep.equal({
+      expect({
+        error,
+        address,
+        family,
+      }).to.deep.equal({
         error: null,
         address: '192.0.2.1',
         family: 4,
