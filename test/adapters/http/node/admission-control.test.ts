@@ -5,6 +5,7 @@ import { mock } from 'node:test';
 import {
   type HttpInterface,
   type HttpRequest,
+  type HttpResponse,
   type Permit,
 } from '../../../../src/adapters/http/index.js';
 import { FairScheduler } from '../../../../src/adapters/http/node/fair-scheduler.js';
@@ -47,6 +48,9 @@ const refusalOf = (permit: Permit): Promise<string | undefined> =>
     () => undefined,
     ({ message }: Error) => message,
   );
+/** Checks that every response has this outcome. */
+const expectAll = async (expected: string, responses: ReadonlyArray<Promise<HttpResponse>>) =>
+  expect(new Set((await Promise.all(responses)).map(outcome))).to.deep.equal(new Set([expected]));
 const times = <T>(length: number, make: () => T): T[] => Array.from({ length }, make);
 
 /** Sets the clock forward whenever somebody looks: every group of requests seems to take 10 ms, more than a turn may. */
@@ -85,12 +89,15 @@ describe('The places for requests', () => {
     const http = httpInterface({ pets, admission: most(4) });
     const served = times(3, () => http.handle(LIST));
     await pets.called(3);
-    expect(outcome(await http.handle(LIST))).to.equal(BUSY);
+
+    const fourth = await http.handle(LIST);
     served.push(http.handle(by('other', LIST)));
     await pets.called(4);
-    expect(outcome(await http.handle(by('other', LIST)))).to.equal(BUSY);
+    const fifth = await http.handle(by('other', LIST));
+
+    expect([fourth, fifth].map(outcome)).to.deep.equal([BUSY, BUSY]);
     for (const call of pets.calls) call.resolve();
-    expect(new Set((await Promise.all(served)).map(outcome))).to.deep.equal(new Set(['200']));
+    await expectAll('200', served);
   });
 
   it('of checked requests are not taken by unchecked ones, however many come of any key', async () => {
@@ -99,8 +106,10 @@ describe('The places for requests', () => {
       credential === 'wrong' ? late.promise : anyKey.authenticate(credential);
     const http = httpInterface({ authenticator: { authenticate }, admission: most(4) });
     const strangers = times(400, () => http.handle(by('wrong', LIST)));
+
     for (let count = 0; count < 10; count += 1)
       expect(outcome(await http.handle(by('right', LIST)))).to.equal('200');
+
     late.reject(new UnavailableError('rejected'));
     await Promise.all(strangers);
   });
@@ -120,9 +129,11 @@ describe('The places for requests', () => {
       );
       for (let turn = 0; turn < 2; turn += 1) await settled();
       const before = pets.calls.length;
+
       const last = http.handle(by('last', request));
       await Promise.race([last, pets.called(before + 1)]);
       pets.calls[before]?.resolve();
+
       expect(outcome(await last)).to.match(/^20[01]$/);
       held.reject(new UnavailableError('rejected'));
       for (const call of pets.calls) call.resolve();
@@ -135,22 +146,24 @@ describe('The places for requests', () => {
     const pets = new HeldPetRepository();
     const admission = most(4);
     const http = httpInterface({ pets, admission, settings: { requestDeadline: 20 } });
-    const late = await Promise.all(times(3, () => http.handle(LIST)));
-    expect(late.map(outcome)).to.deep.equal([BUSY, BUSY, BUSY]);
-    expect([admission.inFlight, pets.calls.length]).to.deep.equal([0, 3]);
+    await expectAll(
+      BUSY,
+      times(3, () => http.handle(LIST)),
+    );
+    expect(admission.inFlight, 'requests in progress after three late ones').to.equal(0);
+
     expect(outcome(await http.handle(LIST))).to.equal(BUSY);
-    expect(pets.calls, 'a fourth call of the key reached the store').to.have.length(3);
+    expect(pets.calls, 'calls of the key that reached the store').to.have.length(3);
     void http.handle(by('other', LIST));
     await pets.called(4);
+
     pets.calls[0]?.resolve();
     await settled();
     void http.handle(LIST);
     await pets.called(5);
+
     await until('those are late, too', () => admission.inFlight === 0);
-    for (const {
-      arguments: [end, milliseconds],
-    } of timers.mock.calls)
-      if (milliseconds === 60_000) end();
+    for (const { arguments: given } of timers.mock.calls) if (given[1] === 60_000) given[0]();
     timers.mock.restore();
     await settled();
     void http.handle(LIST);
@@ -163,11 +176,13 @@ describe('The places for requests', () => {
     const slow = createWith(REX, { readBody: () => body.promise });
     const creates = times(3, () => http.handle(slow));
     await settled();
+
     expect(outcome(await http.handle(slow))).to.equal(BUSY);
     expect(outcome(await http.handle(LIST))).to.equal('200');
     expect(outcome(await http.handle(by('other', createWith(REX))))).to.equal('201');
+
     body.resolve(new TextEncoder().encode(REX));
-    expect(new Set((await Promise.all(creates)).map(outcome))).to.deep.equal(new Set(['201']));
+    await expectAll('201', creates);
   });
 
   it('are taken again after a body, and after a turn', async () => {
@@ -189,7 +204,9 @@ describe('The places for requests', () => {
   it('are not taken once a permit has ended, and given back once', async () => {
     const admission = new AdmissionControl();
     const permit = admission.admit();
+
     permit.end(0);
+
     expect(await refusalOf(permit)).to.equal('The service is busy (too busy to answer soon).');
     await permit.whileClient(async () => {});
     permit.end(0);
@@ -427,14 +444,16 @@ describe('Permits', () => {
         const admission = new AdmissionControl({ maxInFlight: MOST, maxWait: 60_000 });
         const world = new World(admission);
         const crowd = times(isCrowded ? 64 : 0, () => world.http.handle(LIST));
+
         await Promise.all([...requests.map((planned) => world.handle(planned)), ...crowd]);
+
         expect(admission.inFlight, 'requests in progress after all responses').to.equal(0);
         for (let turn = 0; turn < 4; turn += 1) await settled();
         expect(admission.inFlight, 'requests in progress four turns later').to.equal(0);
         // As many of one key as it may have, in progress and reading. Their deadline is longer than any pause of the machine.
         const patient = httpInterface({ admission });
-        const after = await Promise.all(times(MOST * 0.75, () => patient.handle(createWith(REX))));
-        expect(new Set(after.map(outcome))).to.deep.equal(new Set(['201']));
+        const after = times(MOST * 0.75, () => patient.handle(createWith(REX)));
+        await expectAll('201', after);
       },
     );
     await fc.assert(property, { numRuns: 60 });
