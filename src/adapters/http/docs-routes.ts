@@ -52,7 +52,7 @@ export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): 
         return {
           status: 307,
           headers: { ...headers, 'Content-Type': HTML_TYPE, ...UNCACHED, Location },
-          body: `<!doctype html><title>Animal Store</title><a href="${Location}">The documentation</a>\n`,
+          body: `<!doctype html><title>Docs</title><a href="${Location}">Docs</a>\n`,
         };
       },
     }),

@@ -79,7 +79,8 @@ export const ERRORS = {
   status_conflict: {
     status: 409,
     meaning:
-      'The animal does not have the status `from`. The message says which it has. Nothing was changed.',
+      'The animal does not have the status `from`. The message says which it has. Nothing was ' +
+      'changed.',
     message: new StatusConflictError('sold').message,
   },
   operation_removed: {
@@ -90,8 +91,8 @@ export const ERRORS = {
   precondition_failed: {
     status: 412,
     meaning:
-      'It has changed since the response with the `ETag` in `If-Match`, or `If-None-Match` names it. Nothing was ' +
-      'changed. Weak tags (`W/"..."`) never match: a proxy may have made one.',
+      'It has changed since the response with the `ETag` in `If-Match`, or `If-None-Match` names ' +
+      'it. Nothing was changed. Weak tags (`W/"..."`) never match: a proxy may have made one.',
     message:
       'It has changed, or If-None-Match names it: get it again, and send its ETag as it came.',
   },
@@ -125,8 +126,8 @@ export const ERRORS = {
   service_unavailable: {
     status: 503,
     meaning:
-      'The store is unavailable, the request took too long, or there are too many requests. A change may or may ' +
-      'not have happened.',
+      'The store is unavailable, the request took too long, or there are too many requests. A ' +
+      'change may or may not have happened.',
     message: 'The service is not available at the moment: repeat the request shortly.',
     headers: ['RetryAfter'],
   },

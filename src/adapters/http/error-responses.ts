@@ -47,7 +47,8 @@ export const lateBody = (): HttpError =>
 export const bodyAlreadyRead = (): HttpError =>
   new HttpError(
     'internal_error',
-    'A body parser of the host has read the body. Mount the animal store before it, or let it keep the bytes as rawBody.',
+    'A body parser of the host has read the body. Mount the animal store before it, or let it ' +
+      'keep the bytes as rawBody.',
   );
 
 export const clientDisconnected = (): HttpError =>

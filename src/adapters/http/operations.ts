@@ -69,7 +69,8 @@ const IF_NONE_MATCH: Parameter = {
   in: 'header',
   schema: { type: 'string' },
   description:
-    'The `ETag` of an earlier response. While the response would be the same, it is a 304 without a body.',
+    'The `ETag` of an earlier response. While the response would be the same, it is a 304 ' +
+    'without a body.',
 };
 
 const PET_ID_PARAMETER: Parameter = {
@@ -77,7 +78,8 @@ const PET_ID_PARAMETER: Parameter = {
   schema: PetId,
   example: 1n,
   description:
-    'Identifier of the animal. Anything other than a 64-bit integer matches no animal and gets 404.',
+    'Identifier of the animal. Anything other than a 64-bit integer matches no animal and gets ' +
+    '404.',
 };
 
 /** What every operation that changes an animal declares. */
@@ -89,8 +91,8 @@ const OF_A_CHANGE = {
       schema: ChangeQuery.properties.from,
       example: 'available',
       description:
-        'Only if the animal has this status now, else 409: of several callers who sell an animal one succeeds. ' +
-        'Default: any status.',
+        'Only if the animal has this status now, else 409: of several callers who sell an animal ' +
+        'one succeeds. Default: any status.',
     },
     'If-Match': {
       in: 'header',
@@ -117,9 +119,10 @@ export const OPERATIONS = {
     scope: 'pets:read',
     summary: 'List animals',
     description:
-      'Returns a page of animals in ascending order of `id`. While there are more, the response has a `Link` with ' +
-      '`rel="next"`: follow it as it is, and stop when there is none. Every animal that exists during the whole ' +
-      'traversal, with the `status` if one is given, appears exactly once.',
+      'Returns a page of animals in ascending order of `id`. While there are more, the response ' +
+      'has a `Link` with `rel="next"`: follow it as it is, and stop when there is none. Every ' +
+      'animal that exists during the whole traversal, with the `status` if one is given, appears ' +
+      'exactly once.',
     parameters: {
       limit: {
         in: 'query',
@@ -138,7 +141,8 @@ export const OPERATIONS = {
         schema: ListQuery.properties.after,
         example: 20n,
         description:
-          'Returns only animals with a greater `id`. The last `id` of a page leads to the next page, as its `Link` does.',
+          'Returns only animals with a greater `id`. The last `id` of a page leads to the next ' +
+          'page, as its `Link` does.',
       },
       'If-None-Match': IF_NONE_MATCH,
     } satisfies Record<keyof typeof ListQuery.properties | 'If-None-Match', Parameter>,
@@ -157,17 +161,18 @@ export const OPERATIONS = {
     scope: 'pets:write',
     summary: 'Add an animal',
     description:
-      'Adds an animal and assigns its `id`. To retry the request safely, send an `Idempotency-Key`. After a 4xx ' +
-      'response nothing was stored. After a 5xx the animal may have been added: retry with the same key.',
+      'Adds an animal and assigns its `id`. To retry the request safely, send an ' +
+      '`Idempotency-Key`. After a 4xx response nothing was stored. After a 5xx the animal may ' +
+      'have been added: retry with the same key.',
     parameters: {
       'Idempotency-Key': {
         in: 'header',
         schema: { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN },
         description:
-          'Makes retries safe. Use a new value, such as a UUID, for each animal. The same key with the same animal ' +
-          'returns the first response again, with `Idempotency-Replayed: true`; with another animal it is 422. ' +
-          'Double quotes around it are optional. Keys belong to the API key and are kept for 24 hours; refused ' +
-          'requests do not use them up.',
+          'Makes retries safe. Use a new value, such as a UUID, for each animal. The same key ' +
+          'with the same animal returns the first response again, with `Idempotency-Replayed: ' +
+          'true`; with another animal it is 422. Double quotes around it are optional. Keys ' +
+          'belong to the API key and are kept for 24 hours; refused requests do not use them up.',
       },
     },
     body: {
@@ -195,8 +200,8 @@ export const OPERATIONS = {
       successor: '/pets?status=available',
       replacement: '/pets?after=<id - 1>&limit=1',
       advice:
-        'Use `GET /pets` with the `status` filter instead. For one animal: `GET /pets?after=<id - 1>&limit=1`. ' +
-        'If the animal is gone, that returns the next one.',
+        'Use `GET /pets` with the `status` filter instead. For one animal: `GET /pets?after=<id ' +
+        '- 1>&limit=1`. If the animal is gone, that returns the next one.',
     },
     parameters: {
       petId: PET_ID_PARAMETER,
@@ -217,7 +222,8 @@ export const OPERATIONS = {
     scope: 'pets:write',
     summary: 'Change an animal',
     description:
-      'Changes the members that the body has. Omitted members stay as they are. After a 4xx response nothing was changed.',
+      'Changes the members that the body has. Omitted members stay as they are. After a 4xx ' +
+      'response nothing was changed.',
     stability: 'experimental',
     parameters: OF_A_CHANGE.parameters,
     body: {
@@ -240,8 +246,8 @@ export const OPERATIONS = {
     scope: 'pets:delete',
     summary: 'Remove an animal',
     description:
-      'Removes an animal. Its `id` is never assigned again. A retry of its create still returns the first response, and ' +
-      'does not add the animal again.',
+      'Removes an animal. Its `id` is never assigned again. A retry of its create still returns ' +
+      'the first response, and does not add the animal again.',
     stability: 'experimental',
     parameters: OF_A_CHANGE.parameters,
     success: { status: 204, description: 'The animal was removed.' },

@@ -14,7 +14,8 @@ const REALM = 'Bearer realm="animal-store"';
 const INVALID_TOKEN = `${REALM}, error="invalid_token"`;
 
 const TWICE_BEARER =
-  'The API key is not valid: it begins with "Bearer", which the header Authorization needs only once.';
+  'The API key is not valid: it begins with "Bearer", which the header Authorization needs only ' +
+  'once.';
 
 /** The API key is not valid. Only the log says why: the response must not reveal which keys existed. */
 export class InvalidKeyError extends HttpError {
@@ -94,7 +95,7 @@ export function readIdempotencyKey(
   const sent = request.header('idempotency-key');
   if (sent === undefined) return undefined;
   if (!wellFormed.test(sent)) {
-    const message = String.raw`must be sent once, with 1 to 255 visible ASCII characters but " and \, in double quotes or without`;
+    const message = String.raw`must be sent once, with 1 to 255 visible ASCII characters but \ and "`;
     throw new InvalidParameterError([{ field: 'Idempotency-Key', message }]);
   }
   return { scope, key: sent.replaceAll('"', '') };

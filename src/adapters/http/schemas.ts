@@ -50,7 +50,8 @@ const name = (options?: TSchemaOptions) =>
     // the rule, for names of rare blanks alone, such as U+3000, and for lone surrogates, which most languages lack.
     pattern: String.raw`^[\x09-\x0d ]*[^\x00\x09-\x0d ][^\x00]*$`,
     description:
-      "The animal's name: Unicode text with at least one character that is not White_Space, without U+0000 and lone " +
+      "The animal's name: Unicode text with at least one character that is not White_Space, " +
+      'without U+0000 and lone ' +
       'surrogates. Stored exactly as it is.',
     example: 'Bella',
     ...options,
@@ -58,8 +59,8 @@ const name = (options?: TSchemaOptions) =>
 
 const CategoryId = int64({
   description:
-    'Identifier of the category the animal belongs to: any 64-bit integer, exact to the last digit. ' +
-    '`7.0` and `7e0` are the integer 7.',
+    'Identifier of the category the animal belongs to: any 64-bit integer, exact to the last ' +
+    'digit. `7.0` and `7e0` are the integer 7.',
   example: 7n,
 });
 
@@ -88,7 +89,8 @@ const NewPet = Type.Object(
   } satisfies Record<keyof GivenPet, object>,
   {
     description:
-      'A new animal. Other members are ignored. Repeated members and nesting deeper than 16 are refused.',
+      'A new animal. Other members are ignored. Repeated members and nesting deeper than 16 are ' +
+      'refused.',
     examples: [
       { name: 'Bella', categoryId: INT64_MAX, status: 'available' },
       { name: 'Milo', categoryId: 1n },

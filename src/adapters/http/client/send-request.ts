@@ -81,7 +81,7 @@ async function attempt<T>(
       Accept: 'application/json',
       Authorization: `Bearer ${apiKey}`,
     },
-    ...(body !== undefined && { body }),
+    body: body ?? null,
     signal,
     // The key is for this address only.
     redirect: 'manual',

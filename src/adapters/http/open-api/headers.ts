@@ -11,12 +11,14 @@ export const HEADERS = {
   RequestId: {
     name: 'X-Request-Id',
     description:
-      "Names the request in the log: the client's own value if it is 1 to 128 of `A-Za-z0-9._-`, else new.",
+      "Names the request in the log: the client's own value if it is 1 to 128 of `A-Za-z0-9._-`, " +
+      'else new.',
   },
   NextLink: {
     name: 'Link',
     description:
-      'The next page (RFC 8288): `<URL>; rel="next"`, relative to the request. Absent on the last page.',
+      'The next page (RFC 8288): `<URL>; rel="next"`, relative to the request. Absent on the ' +
+      'last page.',
     optional: true,
   },
   Location: { name: 'Location', description: 'URL of the new animal (RFC 9110, 10.2.2).' },
@@ -33,7 +35,8 @@ export const HEADERS = {
   Challenge: {
     name: 'WWW-Authenticate',
     description:
-      'What is wrong with the key (RFC 6750): `error="insufficient_scope"` names the missing scope.',
+      'What is wrong with the key (RFC 6750): `error="insufficient_scope"` names the missing ' +
+      'scope.',
   },
   RetryAfter: {
     name: 'Retry-After',
@@ -43,7 +46,8 @@ export const HEADERS = {
   RateLimitPolicy: {
     name: 'RateLimit-Policy',
     description:
-      'The limit of the API key (draft-ietf-httpapi-ratelimit-headers): `q` requests in `w` seconds.',
+      'The limit of the API key (draft-ietf-httpapi-ratelimit-headers): `q` requests in `w` ' +
+      'seconds.',
     optional: true,
   },
   RateLimit: {

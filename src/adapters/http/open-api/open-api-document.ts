@@ -52,7 +52,8 @@ export function openApiDocument(given: Partial<HttpSettings> = {}): string {
       title: 'Animal Store',
       version: '1.0.0',
       description:
-        'The catalogue of the animals that a store offers: list them, add one, fetch one. 64-bit integers are exact.',
+        'The catalogue of the animals that a store offers: list them, add one, fetch one. 64-bit ' +
+        'integers are exact.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     // Without a public URL the server is the base path, relative to the document.

@@ -32,7 +32,7 @@ describe('The requests of AnimalStoreClient', () => {
       `${BASE_URL}/pets?limit=5&status=sold&after=-9223372036854775808`,
     ]);
     expect(sent[0]?.init).to.include({ method: 'GET', redirect: 'manual', credentials: 'omit' });
-    expect(sent[0]?.init.body).to.equal(undefined);
+    expect(sent[0]?.init.body).to.equal(null);
     expect(Object.fromEntries(sent[0]?.headers ?? [])).to.deep.equal({
       accept: 'application/json',
       authorization: `Bearer ${API_KEY}`,
