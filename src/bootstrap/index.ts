@@ -8,4 +8,4 @@ export { createLogger } from './service/logger.js';
 export { startService, type Service } from './service/start-service.js';
 export { SettingsError, readSettings, type Settings } from './service/settings.js';
 export { openStore } from './service/stores.js';
-export * from './service/wiring.js';
+export { TOKENS, wiring, type Adapter, type Token, type Wiring } from './service/wiring.js';

@@ -16,8 +16,10 @@ export interface Commands {
   readonly adapters: readonly Adapter[];
 }
 
-/** The command line was wrong: exit code 2. */
-export class UsageError extends Error {}
+/** The command line was wrong. */
+export class UsageError extends Error {
+  readonly isLasting = true;
+}
 
 /** A signal stopped the command, which cleaned up. */
 export class InterruptedError extends Error {

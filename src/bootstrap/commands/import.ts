@@ -274,7 +274,6 @@ async function printResult(
     `  from ${file}`,
   ];
   if (to !== undefined) lines.push(`  to   ${to}`);
-  if (unread.length > 0) lines.push(`  not read: ${unread.join(', ')}`);
   const result = { from: file, to, ...report, unread };
   await cli.print(io.stdout, cli.resultText(options.json, result, lines));
 }

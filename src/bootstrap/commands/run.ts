@@ -65,9 +65,7 @@ export async function run(
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof cli.InterruptedError) return error.exitCode;
-  const lasting = [SettingsError, cli.UsageError, InvalidParameterError];
-  const isForPerson = isLasting(error) || lasting.some((kind) => error instanceof kind);
-  return isForPerson ? 2 : 1;
+  return isLasting(error) || error instanceof InvalidParameterError ? 2 : 1;
 }
 
 /** Runs the command. Resolves to `false` if the command line is wrong, which was printed already. */

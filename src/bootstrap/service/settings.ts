@@ -187,6 +187,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export class SettingsError extends Error {
   // A literal: minifiers rename classes.
   override readonly name = 'SettingsError';
+  /** Only a person can mend it. */
+  readonly isLasting = true;
   /** One line for each invalid setting, starting with its name. */
   readonly faults: readonly string[];
 
