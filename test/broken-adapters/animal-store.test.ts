@@ -230,14 +230,6 @@ const changing: BrokenAnimalStores = {
   }),
   // Removes again what is gone.
   'removes an animal, once': rejects({ removePet: () => undefined }),
-  // Reads the status in one step and changes it in another.
-  'lets exactly one of twenty simultaneous callers sell an animal': (animalStore) => ({
-    async changePet(id, change, { from, ...call } = {}) {
-      const pet = await animalStore.getPet(id);
-      await Promise.resolve();
-      return animalStore.changePet(id, change, pet.status === from ? call : { from, ...call });
-    },
-  }),
   'does nothing to an animal with another status than `from`: changePet': asks({
     changePet: (id, change, call) => [id, change, { ...call, from: undefined }],
   }),

@@ -8,8 +8,8 @@ import { petWithId, unsavedPet, type NewPet } from '../../../src/domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
 import { casesOf, each, type Clauses } from '../contract.js';
-import { checkCode, outcomesOf, rejectsWhenAborted, rejectsWithCode } from '../rejection.js';
-import { FULL_PET, times } from '../samples.js';
+import { rejectsWhenAborted, rejectsWithCode } from '../rejection.js';
+import { FULL_PET } from '../samples.js';
 import { PARTS, createAll, newPets, type AnimalStoreSubject } from './subject.js';
 
 type Run = (animalStore: ExperimentalAnimalStore) => Promise<void>;
@@ -136,17 +136,6 @@ const CHANGING: Clauses<Run> = {
       await rejectsWithCode(call(animalStore, id), 'pet_not_found');
     await animalStore.removePet(Number(third?.id));
     assert.deepEqual(await animalStore.listPets(), { pets: [first] });
-  },
-  async 'lets exactly one of twenty simultaneous callers sell an animal'(animalStore) {
-    const { pet } = await animalStore.createPet({ name: 'Fido', categoryId: 1n });
-
-    const selling = times(20, () =>
-      animalStore.changePet(pet.id, { status: 'sold' }, { from: 'available' }),
-    );
-    const { values, errors } = await outcomesOf(selling);
-
-    assert.equal(values.length, 1, `${values.length} callers sold the animal`);
-    for (const error of errors) checkCode(error, 'status_conflict');
   },
   async 'refuses a change with an invalid field or none, and names it'(animalStore) {
     const { pet } = await animalStore.createPet(FULL_PET);
