@@ -28,6 +28,13 @@ async function serveWith(example: string): Promise<string> {
   return serve(adapter);
 }
 
+/** Adds an animal; resolves to it, and to its path. */
+async function addBella(pets: string) {
+  const created = await fetch(pets, { method: 'POST', headers: JSON_BODY, body: NEW_BELLA });
+  expect(created.status, 'the status of the create').to.equal(201);
+  return { animal: await created.text(), path: created.headers.get('location') ?? '' };
+}
+
 describe('The examples', () => {
   let folder: string;
   beforeEach(() => {
@@ -101,13 +108,6 @@ describe('The examples', () => {
     for await (const line of createInterface(start(name).process.stdout))
       return new URL(line).origin;
     throw new Error(`${name} has ended`);
-  }
-
-  /** Adds an animal; resolves to it, and to its path. */
-  async function addBella(pets: string) {
-    const created = await fetch(pets, { method: 'POST', headers: JSON_BODY, body: NEW_BELLA });
-    expect(created.status, 'the status of the create').to.equal(201);
-    return { animal: await created.text(), path: created.headers.get('location') ?? '' };
   }
 
   for (const [name, base] of [

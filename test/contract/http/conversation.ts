@@ -32,6 +32,11 @@ export function header(response: RawResponse, name: string): string {
   return values[0] ?? '';
 }
 
+/** Checks that a header is not there. */
+export function checkAbsent(response: RawResponse, name: string): void {
+  assert.deepEqual(headerValues(response, name), [], `${name} must not be there`);
+}
+
 /** The target of the Link to the next page, if there is one. */
 export function nextTarget(response: RawResponse): string | undefined {
   const [link] = headerValues(response, 'Link');

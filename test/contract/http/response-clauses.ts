@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { header, headerValues, type RawResponse } from './conversation.js';
+import { checkAbsent, header, type RawResponse } from './conversation.js';
 import { words } from '../samples.js';
 import {
   PET,
@@ -37,7 +37,7 @@ export const RESPONSE_CLAUSES: Readonly<Record<string, (sample: Sample) => void>
     if (overSocket) assert.match(header(response, 'Date'), / GMT$/);
   },
   'reveals in no response what the service is made of': ({ response }) => {
-    for (const name of REVEALING) assert.deepEqual(headerValues(response, name), [], name);
+    for (const name of REVEALING) checkAbsent(response, name);
   },
   'lets only clients cache, and only what a GET returned': ({ response, method }) => {
     const found = response.status === 200 || response.status === 304;
@@ -45,7 +45,7 @@ export const RESPONSE_CLAUSES: Readonly<Record<string, (sample: Sample) => void>
     assert.equal(header(response, 'Cache-Control'), cacheable ? 'private, no-cache' : 'no-store');
   },
   'names the media type and the charset of every body': ({ response, path }) => {
-    if (!hasBody(response)) return assert.deepEqual(headerValues(response, 'Content-Type'), []);
+    if (!hasBody(response)) return checkAbsent(response, 'Content-Type');
     const type = header(response, 'Content-Type');
     if (response.status < 400 && FOR_PEOPLE.test(path ?? ''))
       assert.match(type, /; charset=utf-8$/);
@@ -75,8 +75,7 @@ export const RESPONSE_CLAUSES: Readonly<Record<string, (sample: Sample) => void>
       assert.match(header(response, 'WWW-Authenticate'), /^Bearer realm="animal-store"/);
     if (status === 405) header(response, 'Allow');
     if (status === 503) assert.match(header(response, 'Retry-After'), /^[1-9]\d*$/);
-    else if (status !== 409 && status !== 429)
-      assert.deepEqual(headerValues(response, 'Retry-After'), []);
+    else if (status !== 409 && status !== 429) checkAbsent(response, 'Retry-After');
     if (status === 201) header(response, 'Location');
   },
 };
@@ -110,8 +109,8 @@ function checkDeprecation({ response, method = '', path, basePath }: Sample): vo
       /^<[^<>]+\/pets\?status=available>; rel="successor-version"$/,
     );
   } else {
-    assert.deepEqual(headerValues(response, 'Deprecation'), []);
-    assert.deepEqual(headerValues(response, 'Sunset'), []);
+    checkAbsent(response, 'Deprecation');
+    checkAbsent(response, 'Sunset');
   }
 }
 
@@ -120,7 +119,7 @@ function checkEntityTag({ response, method, path, basePath }: Sample): void {
   if (method === undefined || path === undefined) return;
   if (found && path.startsWith(`${basePath}/pets`))
     assert.match(header(response, 'ETag'), /^"[\w-]{22}"$/);
-  else if (!found) assert.deepEqual(headerValues(response, 'ETag'), []);
+  else if (!found) checkAbsent(response, 'ETag');
 }
 
 const LONG = 'a'.repeat(17 * 1024);
