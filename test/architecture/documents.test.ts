@@ -1,7 +1,7 @@
 import { existsSync, globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { ROOT, proseOf, read } from '../docs/code-blocks.js';
+import { ROOT, capturesIn, proseOf, read } from '../docs/code-blocks.js';
 
 const OF_SUITES = 'test/contract/README.md';
 
@@ -15,15 +15,14 @@ const anchorOf = (heading: string): string =>
     .replaceAll(' ', '-');
 
 const anchorsOf = (file: string): string[] =>
-  [...proseOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading));
+  capturesIn(proseOf(file), /^#+ (.*)$/gm).map(anchorOf);
 
 /** The links, and the addresses of pictures. */
 const LINKS = /(?:\]\(|(?:src|srcset)=")([^)"\s]+)[)"]/g;
 
 /** The links that lead to nothing: no such file, or no such heading in it. */
 function brokenLinks(document: string): string[] {
-  const links = [...proseOf(document).matchAll(LINKS)].map(([, link = '']) => link);
-  return links.filter((link) => {
+  return capturesIn(proseOf(document), LINKS).filter((link) => {
     if (/^[a-z]+:/.test(link)) return false;
     const [path = '', anchor] = link.split('#');
     const file = path === '' ? document : join(dirname(document), path);
@@ -34,10 +33,11 @@ function brokenLinks(document: string): string[] {
 
 /** The files and folders named in code spans that are not there. */
 function missingPaths(document: string): string[] {
-  const spans = [
-    ...proseOf(document).matchAll(/`((?:src|test|docs|tools|examples|\.ci)\/[\w./-]*)`/g),
-  ];
-  return spans.map(([, path = '']) => path).filter((path) => !existsSync(join(ROOT, path)));
+  const paths = capturesIn(
+    proseOf(document),
+    /`((?:src|test|docs|tools|examples|\.ci)\/[\w./-]*)`/g,
+  );
+  return paths.filter((path) => !existsSync(join(ROOT, path)));
 }
 
 const unindented = (code: string): string => code.replaceAll(/^ +/gm, '');
@@ -69,16 +69,17 @@ describe('The documents', () => {
   }
 
   it('lead a reader to the same ten files, in the same order', () => {
-    const listed = proseOf('docs/architecture.md').matchAll(/^\| \[((?:src|test)\/\S+\.ts)\]/gm);
-    const files = Array.from(listed, ([, path]) => path);
+    const page = proseOf('docs/architecture.md');
+    const files = capturesIn(page, /^\| \[((?:src|test)\/\S+\.ts)\]/gm);
     expect(files).to.have.length(10);
-    const inReadme = proseOf('README.md').matchAll(/^\d+\. \[.*\]\(((?:src|test)\/\S+\.ts)\)/gm);
-    expect(Array.from(inReadme, ([, path]) => path)).to.deep.equal(files);
+    const readme = proseOf('README.md');
+    const inReadme = capturesIn(readme, /^\d+\. \[.*\]\(((?:src|test)\/\S+\.ts)\)/gm);
+    expect(inReadme).to.deep.equal(files);
   });
 
   it('name every file of src with a field of an animal, and no other, where they make it another thing', () => {
     const [, list = ''] = read('docs/make-it-yours.md').split('## The fields');
-    const named = Array.from(list.matchAll(/`(src\/[\w./-]+\.ts)`/g), ([, path]) => path);
+    const named = capturesIn(list, /`(src\/[\w./-]+\.ts)`/g);
     const withFields = globSync('src/**/*.ts', { cwd: ROOT }).filter((file) =>
       namesField(file, read(file)),
     );
@@ -127,7 +128,7 @@ describe('The documents', () => {
 const references = (page: string) =>
   Array.from(page.matchAll(/^- `([\w./-]+)`: (.*)$/gm), ([, file = '', titles = '']) => ({
     file,
-    titles: Array.from(titles.matchAll(/"([^"]+)"/g), ([, title = '']) => title),
+    titles: capturesIn(titles, /"([^"]+)"/g),
   }));
 
 /** The titles that no string of their file is. */

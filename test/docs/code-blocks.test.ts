@@ -1,7 +1,7 @@
 import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { CODE_BLOCKS, ROOT, read, type CodeBlock } from './code-blocks.js';
+import { CODE_BLOCKS, ROOT, capturesIn, read, type CodeBlock } from './code-blocks.js';
 
 /** What no test can run here, and why. */
 const NOT_RUN: Readonly<Record<string, string>> = {
@@ -41,7 +41,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
 
 /** The file of the repository that the block shows, named above it. Every such file has a test. */
 const fileOf = ({ above, code }: CodeBlock): string | undefined => {
-  const [, file] = /`(examples\/[\w./-]+)`/.exec(above) ?? [];
+  const [file] = capturesIn(above, /`(examples\/[\w./-]+)`/g);
   return file !== undefined && existsSync(join(ROOT, file)) && read(file) === code
     ? file
     : undefined;
@@ -53,7 +53,7 @@ describe('The blocks of code in the documents', () => {
   );
   /** The tests and tools that take the block at the place, by name or by the name of the file in its first line. */
   const testsOf = ({ place, code }: CodeBlock): string[] => {
-    const [, named] = /^\/\/ ([\w-]+(?:\.[\w-]+)*\.mjs)\n/.exec(code) ?? [];
+    const [named] = capturesIn(code, /^\/\/ ([\w-]+(?:\.[\w-]+)*\.mjs)\n/g);
     const [document = ''] = place.split(' > ');
     return TESTS.filter(
       ([file, source]) =>

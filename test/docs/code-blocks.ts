@@ -6,6 +6,10 @@ export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 export const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
+/** What the first group of a pattern is, at each place in a text where the pattern is found. */
+export const capturesIn = (text: string, pattern: RegExp): readonly string[] =>
+  Array.from(text.matchAll(pattern), ([, captured = '']) => captured);
+
 /** The text of a document without its code blocks, in which other rules hold. */
 export const proseOf = (document: string): string =>
   read(document).replaceAll(/^```[^]*?^```$/gm, '');
@@ -33,7 +37,7 @@ function blocksOf(document: string): CodeBlock[] {
   return [...text.matchAll(/^ *(`{3,}|~{3,})(.*)\n([^]*?)^ *\1$/gm)].map((block) => {
     const [, , language = '', code = ''] = block;
     const before = text.slice(0, block.index).replaceAll(/^```[^]*?^```$/gm, '');
-    const heading = [...before.matchAll(/^#+ (.*)$/gm)].at(-1)?.[1] ?? '';
+    const heading = capturesIn(before, /^#+ (.*)$/gm).at(-1) ?? '';
     const count = (counts.get(heading) ?? 0) + 1;
     counts.set(heading, count);
     const above = before.trimEnd().split('\n').at(-1) ?? '';

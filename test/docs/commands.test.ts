@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { runLine } from '../bootstrap/test-io.js';
-import { CODE_BLOCKS, DOCUMENTS, ROOT, proseOf, read } from './code-blocks.js';
+import { CODE_BLOCKS, DOCUMENTS, ROOT, capturesIn, proseOf, read } from './code-blocks.js';
 
 const MANIFEST = JSON.parse(read('package.json')) as {
   readonly bin: Readonly<Record<string, string>>;
@@ -14,15 +14,11 @@ const COMMANDS: readonly string[] = [
   ...CODE_BLOCKS.filter(({ language }) =>
     ['sh', 'console', 'dockerfile'].includes(language),
   ).flatMap(({ code }) => code.split('\n')),
-  ...DOCUMENTS.flatMap((document) =>
-    Array.from(proseOf(document).matchAll(/`([^`\n]+)`/g), ([, span = '']) => span),
-  ),
+  ...DOCUMENTS.flatMap((document) => capturesIn(proseOf(document), /`([^`\n]+)`/g)),
 ];
 
 const named = (pattern: RegExp): string[] => [
-  ...new Set(
-    COMMANDS.flatMap((command) => Array.from(command.matchAll(pattern), ([, name = '']) => name)),
-  ),
+  ...new Set(COMMANDS.flatMap((command) => capturesIn(command, pattern))),
 ];
 
 describe('The commands in the documents', () => {

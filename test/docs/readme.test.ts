@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { VERSION } from '../../src/bootstrap/service/node-version.js';
 import { Serving, runLine } from '../bootstrap/test-io.js';
 import { cleanUp, shellLine, temporaryFolder } from '../service/running-service.js';
-import { ROOT, codeAt, read } from './code-blocks.js';
+import { ROOT, capturesIn, codeAt, read } from './code-blocks.js';
 import { PICTURE, pictured } from './picture.js';
 
 const FIGURES = /\d(?:[\d,]*\d)?/g;
@@ -24,7 +24,7 @@ describe('The README', function () {
     process.chdir(folder);
     const service = new Serving({});
     url = await service.ready();
-    [, key = ''] = /(ast_live_\w+)$/m.exec(service.io.out) ?? [];
+    [key = ''] = capturesIn(service.io.out, /(ast_live_\w+)$/gm);
     expect(key).to.not.equal('');
   });
   after(() => {
@@ -34,7 +34,7 @@ describe('The README', function () {
 
   /** Does what a line for a shell says: a command of the animal store in this process. */
   async function shell(line: string): Promise<string> {
-    const [, words] = /^animal-store (.*?)(?: +#.*)?\n?$/.exec(line) ?? [];
+    const [words] = capturesIn(line, /^animal-store (.*?)(?: +#.*)?\n?$/g);
     const command = line.replaceAll('http://127.0.0.1:8080/v1', url);
     const { code, out, err } = await (words === undefined
       ? shellLine(folder, command, { KEY: key }).ended
@@ -66,7 +66,7 @@ describe('The README', function () {
   it('shows the docs page as it is now: npm run screenshots takes the picture anew', async () => {
     expect(read('README.md')).to.include(`](${PICTURE})`);
     const picture = readFileSync(join(ROOT, PICTURE), 'latin1');
-    const [, digest] = /Comment\0(page [0-9a-f]{64})/.exec(picture) ?? [];
+    const [digest] = capturesIn(picture, /Comment\0(page [0-9a-f]{64})/g);
     expect(digest, 'the digest in the picture').to.equal(await pictured());
   });
 
@@ -91,7 +91,7 @@ describe('The README', function () {
   });
 
   it('installs the tarball that npm pack makes', () => {
-    const [, tarball] = /animal-store\/(animal-store-.*\.tgz)/.exec(read('README.md')) ?? [];
+    const [tarball] = capturesIn(read('README.md'), /animal-store\/(animal-store-.*\.tgz)/g);
     expect(tarball).to.equal(`animal-store-${VERSION}.tgz`);
   });
 
