@@ -47,7 +47,7 @@ export {
   type PetChanges,
   type PetCondition,
 } from './application/ports/pet-changes.js';
-export type { Claim, PetRange, PetRepository } from './application/ports/pet-repository.js';
+export type { Claim, PetRepository } from './application/ports/pet-repository.js';
 export type {
   CompleteStore,
   OpenMode,

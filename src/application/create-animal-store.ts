@@ -6,6 +6,7 @@ import type {
   CreatedPet,
   ExperimentalAnimalStore,
   IdempotencyKey,
+  PetQuery,
 } from './animal-store.js';
 import {
   PAGE_LIMIT,
@@ -17,7 +18,7 @@ import {
 import { requireProgress } from './pet-pages.js';
 import { systemClock, timeOf, type Clock } from './ports/clock.js';
 import type { PetChanges } from './ports/pet-changes.js';
-import { fingerprintText, type PetRange, type PetRepository } from './ports/pet-repository.js';
+import { fingerprintText, type PetRepository } from './ports/pet-repository.js';
 
 /** What an animal store is made of. */
 export interface AnimalStoreDependencies {
@@ -68,8 +69,8 @@ export function createAnimalStore({
       requirePetQuery(query, options);
       const { limit = PAGE_LIMIT.default, status, after } = query;
       // One more than requested: its existence tells whether there is a next page.
-      const range = { after, limit: limit + 1, status } satisfies Required<PetRange>;
-      const found = await pets.list(range, options);
+      const oneMore = { after, limit: limit + 1, status } satisfies Required<PetQuery>;
+      const found = await pets.list(oneMore, options);
       requireProgress(found, after);
       const last = found.length > limit ? found[limit - 1] : undefined;
       if (last === undefined) return { pets: found };

@@ -1,5 +1,5 @@
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
-import type { Claim, PetRange } from '../../src/application/ports/pet-repository.js';
+import type { Claim } from '../../src/application/ports/pet-repository.js';
 import type { CompleteStore } from '../../src/application/ports/store.js';
 import { IdempotencyConflictError, IdempotencyKeyReusedError } from '../../src/domain/errors.js';
 import { petWithId, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
@@ -21,8 +21,10 @@ type BrokenPets = BrokenAdapters<Fault<PetRepository>>;
 const fault = faultsOf<PetRepository>();
 const { asks, returns, slow, hasty, alien, remembers, elsewhere } = fault;
 
-const listsOther = (change: (range: PetRange) => PetRange): Fault<PetRepository> =>
-  asks({ list: (range) => [change(range)] });
+type Query = Parameters<PetRepository['list']>[0];
+
+const listsOther = (change: (query: Query) => Query): Fault<PetRepository> =>
+  asks({ list: (query) => [change(query)] });
 
 const addsOther = (change: (pet: UnsavedPet) => Partial<UnsavedPet>): Fault<PetRepository> =>
   asks({ add: (pet) => [{ ...pet, ...change(pet) }] });

@@ -1,6 +1,5 @@
 import { NEW_PET_FIELDS, type Pet, type UnsavedPet } from '../../domain/pet.js';
-import type { PetStatus } from '../../domain/pet-status.js';
-import type { CallOptions, CreatedPet } from '../animal-store.js';
+import type { CallOptions, CreatedPet, PetQuery } from '../animal-store.js';
 
 /** The largest number of adds that `import` starts at once. Every store must take as many. */
 export const ADDS_AT_ONCE = 64;
@@ -41,8 +40,8 @@ export interface PetRepository {
   /** Resolves to `undefined`, never rejects, when no animal has this id, which is an int64. */
   findById(id: bigint, options?: CallOptions): Promise<Pet | undefined>;
 
-  /** Returns the first `limit` animals with an id greater than `after`, in ascending order of id. */
-  list(range: PetRange, options?: CallOptions): Promise<readonly Pet[]>;
+  /** Returns the first `limit` animals (1 or more) with an id greater than `after`, in ascending order of id. */
+  list(query: PetQuery & { limit: number }, options?: CallOptions): Promise<readonly Pet[]>;
 }
 
 /** What a store keeps of an idempotency key. Its texts hold neither U+0000 nor lone surrogates. */
@@ -70,15 +69,5 @@ export function fingerprintText(pet: UnsavedPet): string {
   return JSON.stringify(NEW_PET_FIELDS.slice(0, last + 1).map((field) => pet[field]?.toString()));
 }
 
-/** A range of the animals in ascending order of id. */
-export interface PetRange {
-  /** Only animals with an id greater than this int64. Default: all. */
-  readonly after?: bigint | undefined;
-  /** The largest number of animals: an integer, 1 or more. */
-  readonly limit: number;
-  /** Only animals with this status. Default: all. */
-  readonly status?: PetStatus | undefined;
-}
-
-/** What remains of a range once a store has read every part. If a part is added, stores that ignore it do not compile. */
+/** What remains of a query once a store has read every part. If a part is added, stores that ignore it do not compile. */
 export type NothingElse = Readonly<Record<string, never>>;

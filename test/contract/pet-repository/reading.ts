@@ -1,4 +1,4 @@
-import type { PetRange, PetRepository } from '../../../src/application/ports/pet-repository.js';
+import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import type { Pet } from '../../../src/domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet-status.js';
@@ -22,15 +22,14 @@ const TWELVE = times(12, (number) =>
 /** Reads page by page to the first empty one, while 90 more animals are added, three a page. */
 async function traverseWhileOthersAdd(
   pets: PetRepository,
-  { status, limit }: Pick<PetRange, 'status' | 'limit'>,
+  { status, limit }: Parameters<PetRepository['list']>[0],
 ): Promise<Pet[]> {
   const seen: Pet[] = [];
   const toAdd = times(90, withStatusInTurn);
-  const nextPage = (range: PetRange) =>
-    Promise.all([pets.list(range), addAll(pets, toAdd.splice(0, 3))]).then(([page]) => page);
   let after: bigint | undefined;
   for (;;) {
-    const page = await nextPage({ after, limit, status });
+    const listing = pets.list({ after, limit, status });
+    const [page] = await Promise.all([listing, addAll(pets, toAdd.splice(0, 3))]);
     assert.ok(page.length <= limit, `a page of at most ${limit} has ${page.length} animals`);
     for (const pet of page) {
       assert.ok(after === undefined || pet.id > after, `${pet.id} came after ${after}`);
