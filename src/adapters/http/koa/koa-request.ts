@@ -107,7 +107,7 @@ export function bodyParserOf({ settings }: HttpInterface): Middleware {
   const options: object = {
     // Its parser of texts returns what it reads as it is, so let that one also take JSON.
     enableTypes: ['text'],
-    extendTypes: { text: ['json', '+json'] },
+    extendTypes: { text: ['application/json', '+json'] },
     textLimit: settings.bodyLimit,
     encoding: null, // bytes, not a string
   };
