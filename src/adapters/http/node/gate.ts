@@ -36,13 +36,13 @@ export interface Gates {
 }
 
 /**
- * | state       | begins with                                     | `#response`     | `#since`                       |
- * | ----------- | ----------------------------------------------- | --------------- | ------------------------------ |
- * | `new`       | the connection                                  | none            | the state began                |
+ * | state       | begins with                                     | `#response`     | `#since`                        |
+ * | ----------- | ----------------------------------------------- | --------------- | ------------------------------- |
+ * | `new`       | the connection                                  | none            | the state began                 |
  * | `reading`   | the first byte of a request's headers           | none            | the connection, or `idle` ended |
- * | `answering` | the end of the headers: the listener is called  | the listener's  | as in `reading`                |
- * | `idle`      | the close of a response                         | none            | the state began                |
- * | `closing`   | the last response, a fault, or the client's end | until it closes | the gate ended its side        |
+ * | `answering` | the end of the headers: the listener is called  | the listener's  | as in `reading`                 |
+ * | `idle`      | the close of a response                         | none            | the state began                 |
+ * | `closing`   | the last response, a fault, or the client's end | until it closes | the gate ended its side         |
  *
  * A connection goes from `new` to `reading` to `answering` to `idle`, and on to `reading`. From every state it can go to
  * `closing`, for good: no more input is parsed.
@@ -126,7 +126,8 @@ export class Gate extends Duplex {
     const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
     this.#input.expectBody(Number(length));
     response.once('close', () => this.#finish(response));
-    if (expectsContinue || encoding !== undefined || length !== '0')
+    const hasBody = encoding !== undefined || length !== '0';
+    if (hasBody || expectsContinue)
       onceRead(request, () => this.#readBody(response, expectsContinue));
     const isReceived = this.#hasReceived(request);
     if (!isReceived) request.once('end', () => this.#keepOpen(response));

@@ -14,7 +14,6 @@ import type { Authenticator } from '../../../../src/application/ports/authentica
 import { UnavailableError } from '../../../../src/domain/errors.js';
 import { until } from '../../../until.js';
 import { closeServers, echoTarget, head, listening } from './listening-server.js';
-import { RawConnection } from './raw-connection.js';
 import {
   HeldPetRepository,
   KEY,
@@ -118,7 +117,7 @@ describe('The places for requests', () => {
     ['in progress', LIST],
     ['that sends its body', createWith(REX)],
   ] as const) {
-    it(`are left to a key that has no request ${name}, however many other keys hold together`, async () => {
+    it(`are left to a key that has no request ${name}, whatever others hold`, async () => {
       const pets = new HeldPetRepository();
       const http = httpInterface({ pets, admission: most(4) });
       const held = Promise.withResolvers<Uint8Array>();
@@ -141,7 +140,7 @@ describe('The places for requests', () => {
     });
   }
 
-  it('of calls that go on after a 503 at the deadline are free once those settle, or a minute later', async () => {
+  it('of calls that outlive their 503 are free once those settle, or a minute later', async () => {
     const timers = mock.method(globalThis, 'setTimeout');
     const pets = new HeldPetRepository();
     const admission = most(4);
@@ -274,7 +273,7 @@ describe('The turns of requests', () => {
     });
   }
 
-  it('are waited for in a process that pauses for however long, if nobody is served before', async () => {
+  it('are waited for while the process pauses, if nobody is served before', async () => {
     const clock = mock.method(performance, 'now', () => 0);
     const refused = refusalOf(new AdmissionControl().admit());
 
@@ -289,7 +288,7 @@ describe('The turns of requests', () => {
     expect(starts).to.deep.equal([64]);
   });
 
-  it('start fewer and fewer together while a group takes 5 ms or longer, and more once it does not', async () => {
+  it('start fewer together while a group takes 5 ms or longer, and more afterwards', async () => {
     const long = times(48, () => 5);
     const short = times(33, () => 0);
 
@@ -319,7 +318,7 @@ describe('The turns of requests', () => {
     await Promise.all(others);
   });
 
-  it('are passed on while connections come, so that those are accepted, but at most 16 in a row', async () => {
+  it('are passed on while connections come, but at most 16 in a row', async () => {
     withSlowGroups();
     const turns = new FairScheduler();
     let turn = 0;
@@ -338,10 +337,9 @@ describe('The turns of requests', () => {
   it('are passed on by a server that accepts connections', async () => {
     const admission = new AdmissionControl();
     const accepted = mock.method(admission, 'accepted');
-    const { port } = await listening(echoTarget, { admission });
+    const { open } = await listening(echoTarget, { admission });
 
-    for (let count = 0; count < 2; count += 1)
-      await (await RawConnection.open(port, head('GET /'))).responses(1);
+    for (let count = 0; count < 2; count += 1) await (await open(head('GET /'))).responses(1);
 
     expect(accepted.mock.callCount(), 'calls for two connections').to.equal(2);
   });
@@ -350,7 +348,7 @@ describe('The turns of requests', () => {
     withSlowGroups();
     let inThisTurn = 0;
     let mostInTurn = 0;
-    const { port } = await listening((_request, response) => {
+    const { open } = await listening((_request, response) => {
       if (inThisTurn === 0)
         setImmediate(() => {
           inThisTurn = 0;
@@ -359,7 +357,7 @@ describe('The turns of requests', () => {
       mostInTurn = Math.max(mostInTurn, inThisTurn);
       response.end();
     });
-    const connections = await Promise.all(times(60, () => RawConnection.open(port)));
+    const connections = await Promise.all(times(60, () => open()));
     await settled();
 
     for (const connection of connections) connection.send(head('GET /'));

@@ -13,7 +13,7 @@ import {
   listening,
   serverHasRead,
 } from './listening-server.js';
-import { RawConnection, exchange, expectError, parseResponses } from './raw-connection.js';
+import { exchange, expectError, parseResponses } from './raw-connection.js';
 
 const chunked = (...lines: readonly string[]): string =>
   head('POST /v1/pets', 'Transfer-Encoding: chunked', ...lines);
@@ -55,7 +55,7 @@ describe('A listener', () => {
     rejects: () => Promise.reject(fault),
   };
   for (const [how, listener] of Object.entries(failing)) {
-    it(`that ${how} before it responds makes the response 500, and its error is logged`, async () => {
+    it(`that ${how} before it responds gets a 500, and its error is logged`, async () => {
       const log = new KeptLog();
       const { port } = await listening(listener, { log });
 
@@ -68,16 +68,16 @@ describe('A listener', () => {
     });
   }
 
-  it('that rejects after it began to respond has its connection cut, and keeps it if it had ended', async () => {
+  it('that rejects in the middle of a response has its connection cut, but not after it', async () => {
     const log = new KeptLog();
     const rejecting: RequestListener = async ({ url }, response) => {
       if (url === '/done') response.end('done');
       else response.writeHead(200, { 'Content-Length': 9 }).write('half');
       throw fault;
     };
-    const { port } = await listening(rejecting, { log });
+    const { open } = await listening(rejecting, { log });
 
-    const connection = await RawConnection.open(port, head('GET /done') + head('GET /'));
+    const connection = await open(head('GET /done') + head('GET /'));
     await connection.closed;
 
     expect(log.failures).to.deep.equal([fault, fault]);
@@ -95,12 +95,12 @@ describe('A listener', () => {
     expect(log.lines.map(({ status }) => status)).to.deep.equal([400]);
   });
 
-  it('that began to respond before its body turns out malformed has its connection cut', async () => {
-    const { port } = await listening((request, response) =>
+  it('that has begun to respond to a malformed body has its connection cut', async () => {
+    const { open } = await listening((request, response) =>
       response.write('half', () => request.resume()),
     );
 
-    const connection = await RawConnection.open(port, MALFORMED);
+    const connection = await open(MALFORMED);
     await connection.closed;
 
     expect(connection.received).to.match(/half\r\n$/);
@@ -130,26 +130,26 @@ describe('A listener', () => {
     ['shorter than its Content-Length', 'end', SHORT, undefined],
     ['shorter than its Content-Length, also if it reads later', 'end', SHORT, serverHasRead],
   ] as const)
-    it(`learns from the error of the request that a body is ${what}, and responds itself`, async () => {
-      const { port } = await listening(async (request, response) => {
+    it(`hears that a body is ${what}, and responds itself`, async () => {
+      const { port, open } = await listening(async (request, response) => {
         await wait?.(port);
         request.resume().on('error', async (error) => {
           await serverHasRead(port);
           response.end(error instanceof HttpError ? error.code : 'unknown');
         });
       });
-      const connection = await RawConnection.open(port, '', true);
+      const connection = await open('', true);
 
       connection.socket[method](sent);
 
       expect(await connection.allBodies()).to.deep.equal(['malformed_request']);
     });
 
-  it('has its interface answer and log a create whose body turns out malformed exactly once', async () => {
+  it('has its interface answer and log a create with a malformed body once', async () => {
     const log = new KeptLog();
-    const { port } = await listening(createNodeListener(httpInterface({ log })), { log });
+    const { open } = await listening(createNodeListener(httpInterface({ log })), { log });
     const headers = chunked(`Authorization: ${KEY.authorization}`);
-    const connection = await RawConnection.open(port, headers);
+    const connection = await open(headers);
 
     for (const body of ['1\r\n{\r\n', 'ZZ\r\n']) {
       await new Promise(setImmediate);
@@ -164,7 +164,7 @@ describe('A listener', () => {
     expect(log.lines[0]).to.include({ requestId, status: 400 });
   });
 
-  it('has its interface answer and log a request without a key by 401, though its body is malformed', async () => {
+  it('has its interface answer a malformed body without a key by 401', async () => {
     const log = new KeptLog();
     const { port } = await listening(createNodeListener(httpInterface({ log })), { log });
 
@@ -180,9 +180,9 @@ describe('A listener', () => {
       response.once('close', closed.resolve);
       socket.end();
     };
-    const { port } = await listening(ending, { limits: { lingerTime: 50 } });
+    const { open } = await listening(ending, { limits: { lingerTime: 50 } });
 
-    await RawConnection.open(port, head('GET /'), true);
+    await open(head('GET /'), true);
 
     await inTime(closed.promise);
   });

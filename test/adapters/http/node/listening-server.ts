@@ -13,7 +13,11 @@ const running: Array<() => unknown> = [];
 export async function listening(listener: RequestListener, options?: NodeServerOptions) {
   const server = new NodeServer(listener, options);
   running.push(() => server.close(0));
-  return { server, port: await server.listen(0, '127.0.0.1') };
+  const port = await server.listen(0, '127.0.0.1');
+  /** Connects and sends `bytes`. `isHalfOpen`: the client does not end its side when the server does. */
+  const open = (bytes: string | Buffer = '', isHalfOpen = false) =>
+    RawConnection.open(port, bytes, isHalfOpen);
+  return { server, port, open };
 }
 
 /** Listens as a host on `node:http` does, on a free port. Resolves to its address. `closeServers` ends it, too. */
@@ -77,14 +81,14 @@ export class Held {
 /** A server on a free port whose requests wait until the test responds to them. */
 export async function holding(options?: NodeServerOptions) {
   const held = new Held();
-  const { server, port } = await listening(held.listener, options);
+  const server = await listening(held.listener, options);
   /** Sends a request on a new connection. Resolves when it has reached the listener. */
   const ask = async (bytes: string, isHalfOpen = false) => {
     const index = held.responses.length;
-    const connection = await RawConnection.open(port, bytes, isHalfOpen);
+    const connection = await server.open(bytes, isHalfOpen);
     return { connection, response: await held.nth(index) };
   };
-  return { held, server, port, ask };
+  return { ...server, held, ask };
 }
 
 /** Resolves once the server has read everything that was sent before. */

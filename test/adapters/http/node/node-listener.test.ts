@@ -144,7 +144,7 @@ describe('createNodeListener as a guest', () => {
     expect(await fetch(url).catch((error: unknown) => error)).to.be.instanceOf(TypeError);
   });
 
-  it('survives a malformed body, and leaves a connection usable after it has refused a body in chunks', async () => {
+  it('survives a malformed body, and keeps a connection after a refused body in chunks', async () => {
     const url = await serve(createNodeListener(httpInterface({ settings: { bodyLimit: 10 } })));
     const port = Number(new URL(url).port);
     const key = `Authorization: ${KEY.authorization}`;
@@ -162,7 +162,7 @@ describe('createNodeListener as a guest', () => {
     expect(statuses).to.deep.equal([413, 200, 415, 200]);
   });
 
-  it('returns a promise that ends when the response is written, and has two parameters', async () => {
+  it('returns a promise that ends with the response, and has two parameters', async () => {
     const listener = createNodeListener(httpInterface());
     const ended = Promise.withResolvers<boolean>();
     const url = await serve((request, response) => {

@@ -16,7 +16,7 @@ import {
   serverHasRead,
   withClock,
 } from './listening-server.js';
-import { RawConnection, exchange, expectError, stalled } from './raw-connection.js';
+import { type RawConnection, exchange, expectError, stalled } from './raw-connection.js';
 
 /** As published, but checked often. */
 const usual = { limits: { connectionsCheckingInterval: 10 } };
@@ -82,8 +82,9 @@ describe('The limits of the listening server', () => {
     });
   }
 
+  // A response could be taken for that of a later request.
   for (const sent of ['', '\r\n', '\r\n\r\n\r\n'])
-    it(`close a connection that sent ${sent.length / 2} empty lines without a response, which could be taken for that of a later request`, async () => {
+    it(`close a connection that sent ${sent.length / 2} empty lines, without a response`, async () => {
       const { port } = await listening(echoBody, { limits: short });
 
       const responses = await inTime(exchange(port, sent));
@@ -94,8 +95,8 @@ describe('The limits of the listening server', () => {
   for (const lines of ['\r\n', '\r\n\r\n', '\r\n\r\n\r\n'])
     it(`leave a connection idle that sent ${lines.length / 2} empty lines after a request`, () =>
       withClock(async (forward) => {
-        const { port } = await listening(echoTarget, usual);
-        const connection = await RawConnection.open(port, head('GET /1') + lines);
+        const { port, open } = await listening(echoTarget, usual);
+        const connection = await open(head('GET /1') + lines);
         await connection.responses(1);
         await serverHasRead(port);
 
@@ -106,7 +107,7 @@ describe('The limits of the listening server', () => {
         expect(await connection.bodies(2)).to.deep.equal(['/1', '/2']);
       }));
 
-  it('leave a listener as much time as it takes, and its connection as long as any other afterwards', () =>
+  it('leave a listener as much time as it takes, and then its connection as long as any', () =>
     withClock(async (forward) => {
       const { held, ask } = await holding(usual);
       const { connection, response } = await ask(head('GET /'));
@@ -140,8 +141,8 @@ describe('The limits of the listening server', () => {
 
   it('give a request its time anew, however long its connection was idle', () =>
     withClock(async (forward) => {
-      const { port } = await listening(echoTarget, usual);
-      const connection = await RawConnection.open(port, head('GET /'));
+      const { open } = await listening(echoTarget, usual);
+      const connection = await open(head('GET /'));
       await connection.responses(1);
 
       forward(60_000);
@@ -153,8 +154,10 @@ describe('The limits of the listening server', () => {
     }));
 
   it('close an idle connection without a word', async () => {
-    const { port } = await listening(echoTarget, { limits: { ...short, keepAliveTimeout: 50 } });
-    const connection = await RawConnection.open(port, head('GET /'));
+    const { open } = await listening(echoTarget, {
+      limits: { ...short, keepAliveTimeout: 50 },
+    });
+    const connection = await open(head('GET /'));
 
     expect(await inTime(connection.allBodies())).to.deep.equal(['/']);
   });
@@ -241,9 +244,9 @@ describe('A connection beyond the highest number', () => {
   afterEach(closeServers);
 
   it('closes the one that has waited longest for a request', async () => {
-    const { port, ask, finish } = await almostFull(3);
-    const slow = await RawConnection.open(port, 'GET / HTT');
-    const idle = await RawConnection.open(port);
+    const { ask, finish, open } = await almostFull(3);
+    const slow = await open('GET / HTT');
+    const idle = await open();
 
     const first = await ask(head('GET /'));
     await slow.closed;
@@ -289,7 +292,7 @@ describe('A connection beyond the highest number', () => {
   }
 
   it('is none where the client of another has left before its response', async () => {
-    const { port, ask } = await almostFull();
+    const { ask, open } = await almostFull();
     const leaving = await ask(head('GET /'));
     leaving.connection.socket.resetAndDestroy();
     await inTime(once(leaving.response, 'close'));
@@ -298,18 +301,18 @@ describe('A connection beyond the highest number', () => {
 
     next.response.end();
     await next.connection.responses(1);
-    await RawConnection.open(port);
+    await open();
     await inTime(next.connection.closed);
   });
 
-  it('is dropped while every other has a request in work, whoever waited and has left', async () => {
-    const { held, port, ask, finish } = await almostFull();
-    const idle = await RawConnection.open(port);
+  it('is dropped while every other has a request in work', async () => {
+    const { held, ask, finish, open } = await almostFull();
+    const idle = await open();
     idle.socket.end();
     await inTime(idle.closed);
     await ask(head('GET /'));
 
-    const dropped = await RawConnection.open(port, head('GET /'));
+    const dropped = await open(head('GET /'));
 
     await inTime(dropped.closed);
     expect(held.responses, 'requests that reached the listener').to.have.lengthOf(2);

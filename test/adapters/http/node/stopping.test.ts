@@ -48,11 +48,11 @@ describe('A listening server that is closed', () => {
   afterEach(closeServers);
 
   it('ends connections without a request in order, and does not wait for them', async () => {
-    const { server, port } = await listening(echoTarget);
-    const idle = await RawConnection.open(port, head('GET /'));
+    const { server, open } = await listening(echoTarget);
+    const idle = await open(head('GET /'));
     await idle.responses(1);
-    const silent = await RawConnection.open(port);
-    const slow = await RawConnection.open(port, 'GET / HTT');
+    const silent = await open();
+    const slow = await open('GET / HTT');
 
     await expectAllAnswered(server.close(30_000));
 
@@ -61,8 +61,8 @@ describe('A listening server that is closed', () => {
   });
 
   it('answers those that are connected, but not accepted yet', async () => {
-    const { server, port } = await listening(echoTarget);
-    const opening = Array.from({ length: 20 }, () => RawConnection.open(port, head('GET /')));
+    const { server, open } = await listening(echoTarget);
+    const opening = Array.from({ length: 20 }, () => open(head('GET /')));
     await new Promise((resolve) => process.nextTick(resolve)); // the operating system has connected them
 
     const closed = server.close(30_000);
@@ -72,13 +72,13 @@ describe('A listening server that is closed', () => {
     await expectAllAnswered(closed);
   });
 
-  it('answers clients that reconnect at once after each response, until it refuses them', async () => {
-    const { server, port } = await listening(echoTarget);
+  it('answers clients that reconnect at once, until it refuses them', async () => {
+    const { server, open } = await listening(echoTarget);
     const answered: unknown[] = [];
-    const open = () => RawConnection.open(port, head('GET /', 'Connection: close'));
+    const connect = () => open(head('GET /', 'Connection: close'));
     const reconnect = async (): Promise<void> => {
       for (;;) {
-        const connection = await open().catch(() => {});
+        const connection = await connect().catch(() => {});
         if (!connection) return;
         expect(await connection.allBodies()).to.deep.equal(['/']);
         answered.push(connection);
@@ -92,8 +92,8 @@ describe('A listening server that is closed', () => {
   });
 
   it('answers a request that came while it was too busy to read', async () => {
-    const { server, port } = await listening(echoTarget, { limits: { stopGrace: 200 } });
-    const connection = await RawConnection.open(port, head('GET /'));
+    const { server, port, open } = await listening(echoTarget, { limits: { stopGrace: 200 } });
+    const connection = await open(head('GET /'));
     await connection.responses(1);
     const closed = server.close(30_000);
     await untilRefused(port);
@@ -106,13 +106,13 @@ describe('A listening server that is closed', () => {
     await expectAllAnswered(closed);
   });
 
-  it('answers a request on a connection that it had accepted for stopGrace, however long that was idle before', () =>
+  it('answers for stopGrace on each connection, however long it was idle before', () =>
     withClock(async (forward) => {
       const limits = { stopGrace: 60_000, keepAliveTimeout: 3_600_000, headersTimeout: 3_600_000 };
-      const { server, port } = await listening(echoTarget, { limits });
-      const used = await RawConnection.open(port, head('GET /'));
-      const unused = await RawConnection.open(port);
-      const idle = await RawConnection.open(port);
+      const { server, port, open } = await listening(echoTarget, { limits });
+      const used = await open(head('GET /'));
+      const unused = await open();
+      const idle = await open();
       await used.responses(1);
 
       forward(600_000);
@@ -164,9 +164,9 @@ describe('A listening server that is closed', () => {
   });
 
   it('cuts off at the deadline what is not answered, and reports it', async () => {
-    const { server, port, ask } = await holding();
+    const { server, ask, open } = await holding();
     const { connection } = await ask(head('GET /'));
-    await RawConnection.open(port); // the last connection has no request
+    await open(); // the last connection has no request
 
     const closed = server.close(50);
 

@@ -11,14 +11,14 @@ import {
   serverHasRead,
   steady,
 } from './listening-server.js';
-import { RawConnection, exchange, stalled } from './raw-connection.js';
+import { exchange, stalled } from './raw-connection.js';
 
 const LONG = 'x'.repeat(100_000);
 
 describe('A response that does not await the body', () => {
   afterEach(closeServers);
 
-  it('says Connection: close, also with headers of the listener, and ends the connection', async () => {
+  it('says Connection: close, beside headers of the listener, and closes', async () => {
     const { port } = await listening((_request, response) => {
       response.writeHead(401, 'No', { 'X-A': 'b' }).end(LONG);
     });
@@ -40,7 +40,7 @@ describe('A response that does not await the body', () => {
     expect(connection.received, 'what the client got').to.include('/early');
   });
 
-  it('leaves its connection half open for the rest, and closes it in order, though the listener paused in the middle', async () => {
+  it('leaves its connection half open for the rest, though the listener paused', async () => {
     const { port, ask } = await holding({ limits: { lingerTime: 60_000 } });
     const { connection, response } = await ask(head('POST /', 'Content-Length: 1000000'), true);
     const { socket } = response.req.once('data', () => response.req.pause());
@@ -83,19 +83,19 @@ describe('A response that does not await the body', () => {
     ['a body of known length', `${head('POST /', 'Content-Length: 4')}four`],
   ] as const)
     it(`keeps its connection if ${what} has arrived whole`, async () => {
-      const { port } = await listening(echoTarget);
+      const { open } = await listening(echoTarget);
 
-      const connection = await RawConnection.open(port, sent + head('GET /next'));
+      const connection = await open(sent + head('GET /next'));
 
       expect(await connection.bodies(2)).to.deep.equal(['/', '/next']);
     });
 
   it('closes its connection if the listener says so, though the body then came', async () => {
-    const { port } = await listening((request, response) => {
+    const { port, open } = await listening((request, response) => {
       response.setHeader('Connection', 'close');
       echoBody(request, response);
     });
-    const connection = await RawConnection.open(port, head('POST /', 'Content-Length: 4'));
+    const connection = await open(head('POST /', 'Content-Length: 4'));
     await serverHasRead(port);
 
     connection.send('four');
@@ -108,7 +108,7 @@ describe('A body', () => {
   afterEach(closeServers);
 
   for (const line of ['Connection: close', 'Expect: 100-continue']) {
-    it(`waits in the network until the listener reads it, and reaches it whole, with ${line}`, async () => {
+    it(`waits in the network until the listener reads it, with ${line}`, async () => {
       const { port, ask } = await holding();
       const body = 'x'.repeat(16_000_000);
       const sent = head('POST /', line, `Content-Length: ${body.length}`) + body;
@@ -128,7 +128,7 @@ describe('A body', () => {
     });
   }
 
-  it('waits while its client does not read what the listener writes, and then goes on', async () => {
+  it('waits while its client does not read what the listener writes', async () => {
     const parts: string[] = [];
     const began = Promise.withResolvers<void>();
     const { port } = await listening((request, response) => {
@@ -158,7 +158,7 @@ describe('A connection whose body was not read', () => {
 
   it('is idle after the response, though the body goes through only then', async () => {
     const limits = { headersTimeout: 50, connectionsCheckingInterval: 10 };
-    const { held, port, ask } = await holding({ limits });
+    const { held, ask, open } = await holding({ limits });
     const { connection, response } = await ask(`${head('POST /', 'Content-Length: 4')}four`);
 
     response.end();
@@ -166,7 +166,7 @@ describe('A connection whose body was not read', () => {
     const [first] = await connection.responses(1);
     expect(first?.headers.get('connection')).to.not.equal('close');
     // 408: the time of the other would be over as well.
-    await (await RawConnection.open(port)).allResponses();
+    await (await open()).allResponses();
     connection.send(head('GET /next'));
     (await held.nth(1)).end('next');
     expect(await connection.bodies(2)).to.deep.equal(['', 'next']);
@@ -192,9 +192,9 @@ describe('Expect: 100-continue', () => {
   });
 
   it('keeps the connection after a body that is read and that came at once', async () => {
-    const { port } = await listening(echoBody);
+    const { open } = await listening(echoBody);
 
-    const connection = await RawConnection.open(port, `${sent}four`.repeat(3) + head('GET /last'));
+    const connection = await open(`${sent}four`.repeat(3) + head('GET /last'));
 
     const responses = await connection.responses(4);
     expect(responses.map(({ headers }) => headers.get('connection'))).to.not.include('close');
@@ -202,11 +202,11 @@ describe('Expect: 100-continue', () => {
   });
 
   it('gets no 100 inside a response that has begun', async () => {
-    const { port } = await listening((request, response) => {
+    const { port, open } = await listening((request, response) => {
       response.write('a');
       echoBody(request, response);
     });
-    const connection = await RawConnection.open(port, sent);
+    const connection = await open(sent);
     await serverHasRead(port);
 
     connection.send('four');
@@ -230,9 +230,9 @@ describe('Expect: 100-continue', () => {
   });
 
   it('gets no 100 with HTTP/1.0, which does not know it', async () => {
-    const { port } = await listening(echoBody);
+    const { port, open } = await listening(echoBody);
     const old = 'POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n';
-    const connection = await RawConnection.open(port, old);
+    const connection = await open(old);
     await serverHasRead(port);
 
     connection.send('four');

@@ -12,7 +12,7 @@ import {
 import { until } from '../../../until.js';
 import { httpInterface, keepAlive, memoryAnimalStore } from '../fixtures.js';
 import { closeServers, head, inTime, listening } from './listening-server.js';
-import { RawConnection, stalled } from './raw-connection.js';
+import { stalled } from './raw-connection.js';
 
 const MiB = 1024 ** 2;
 /** Large enough that the buffers of the operating system do not take it. */
@@ -32,9 +32,9 @@ async function serving(maxUnsent: number, listenerOf: (http: HttpInterface) => R
     listPets: async ({ limit = 1 } = {}) => ({ pets: limit > 1 ? pets : [] }),
   };
   const listener = listenerOf(httpInterface({ admission, animalStore }));
-  const { port } = await listening(listener, { admission });
+  const { port, open } = await listening(listener, { admission });
   const status = async (key: string): Promise<number | undefined> => {
-    const connection = await RawConnection.open(port, list(key, 0));
+    const connection = await open(list(key, 0));
     return (await inTime(connection.responses(1)))[0]?.status;
   };
   return { admission, port, status };
@@ -48,7 +48,7 @@ describe('What clients leave unread', () => {
     ['the listener for node:http', createNodeListener],
     ['Koa', (http: HttpInterface) => createKoaApp(http).callback()],
   ] as const) {
-    it(`is counted until they read it or go: beyond its share a key gets 503, and no other key does (${name})`, async () => {
+    it(`is counted until they read it or go: beyond its share a key gets 503 (${name})`, async () => {
       const { admission, port, status } = await serving(30 * MiB, listenerOf);
       const reader = await stalled(port, list('greedy', 1));
       await until('bytes wait', () => admission.unsent > 0, 10_000);
@@ -66,7 +66,7 @@ describe('What clients leave unread', () => {
     });
   }
 
-  it('is limited for all together: beyond it a key that leaves some gets 503, and a key that leaves none does not', async () => {
+  it('is limited for all together, but not for a key that leaves none', async () => {
     const { admission, port, status } = await serving(40 * MiB, createNodeListener);
     for (const key of ['one', 'two']) await stalled(port, list(key, 1));
     await until('both wait', () => admission.unsent > 40 * MiB, 10_000);
@@ -75,10 +75,10 @@ describe('What clients leave unread', () => {
     expect(await status('three'), 'status of a key that leaves nothing').to.equal(200);
   });
 
-  it('is counted for the key of its own request, not of the one before on the same connection', async () => {
+  it('is counted for the key of its own request, not of the one before', async () => {
     const admission = new AdmissionControl();
     const counted = mock.method(admission, 'countUnsent');
-    const { port } = await listening(
+    const { open } = await listening(
       (request, response) => {
         const isKeyed = request.url === '/keyed';
         if (isKeyed)
@@ -87,7 +87,7 @@ describe('What clients leave unread', () => {
       },
       { admission },
     );
-    const connection = await RawConnection.open(port, head('GET /keyed'));
+    const connection = await open(head('GET /keyed'));
     await connection.responses(1);
 
     connection.socket.pause();
