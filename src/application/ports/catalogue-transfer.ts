@@ -1,5 +1,5 @@
 import type { Pet } from '../../domain/pet.js';
-import type { CallOptions } from '../animal-store.js';
+import type { CallOptions, IdempotencyKey } from '../animal-store.js';
 import type { Claim } from './pet-repository.js';
 
 /**
@@ -43,7 +43,7 @@ export interface CatalogueTransfer {
    */
   readClaims(
     range: {
-      readonly after?: Pick<Claim, 'scope' | 'key'> | undefined;
+      readonly after?: IdempotencyKey | undefined;
       readonly limit: number;
       readonly now: number;
     },

@@ -1,5 +1,5 @@
 import { NEW_PET_FIELDS, type Pet, type UnsavedPet } from '../../domain/pet.js';
-import type { CallOptions, CreatedPet, PetQuery } from '../animal-store.js';
+import type { CallOptions, CreatedPet, IdempotencyKey, PetQuery } from '../animal-store.js';
 
 /** The largest number of adds that `import` starts at once. Every store must take as many. */
 export const ADDS_AT_ONCE = 64;
@@ -44,12 +44,8 @@ export interface PetRepository {
   list(query: PetQuery & { limit: number }, options?: CallOptions): Promise<readonly Pet[]>;
 }
 
-/** What a store keeps of an idempotency key. Its texts hold neither U+0000 nor lone surrogates. */
-export interface Claim {
-  /** Whose key it is: equal keys of different scopes are different claims. 1 to 255 characters. */
-  readonly scope: string;
-  /** What the caller sends again with a retry. 1 to 255 characters. */
-  readonly key: string;
+/** An idempotency key as a store keeps it. Equal keys of different scopes are different claims. */
+export interface Claim extends IdempotencyKey {
   /** Equal for equal animals, different for different ones. */
   readonly fingerprint: string;
   /** From this time on the claim counts as never made, even if it is still stored. In milliseconds since 1970. */
@@ -57,8 +53,7 @@ export interface Claim {
 }
 
 /** A text that is different for every pair of scope and key. */
-export const claimId = ({ scope, key }: Pick<Claim, 'scope' | 'key'>): string =>
-  JSON.stringify([scope, key]);
+export const claimId = ({ scope, key }: IdempotencyKey): string => JSON.stringify([scope, key]);
 
 /**
  * What the fingerprint of a claim is made of: equal for equal animals. It depends on the order of the fields. Optional
