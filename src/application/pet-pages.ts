@@ -6,7 +6,10 @@ import type { PetRepository } from './ports/pet-repository.js';
  * Checks that a page begins after the id `after`.
  * @throws {TypeError} it does not, so that following the pages would never end
  */
-export function requireProgress(page: readonly Pet[], after: bigint | undefined): void {
+export function requireProgress(
+  page: ReadonlyArray<Pick<Pet, 'id'>>,
+  after: bigint | undefined,
+): void {
   const [first] = page;
   if (first === undefined || after === undefined || first.id > after) return;
   throw new TypeError(`The page after ${after} begins with ${first.id}: it makes no progress.`);

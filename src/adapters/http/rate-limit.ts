@@ -26,26 +26,20 @@ export interface RateLimiter {
 }
 
 /**
- * Returns a function that counts a request, and returns the headers that tell the client its quota
+ * Counts a request, and resolves to the headers that tell the client its quota
  * (draft-ietf-httpapi-ratelimit-headers; only this function knows the draft, which may still change).
- * It throws an `HttpError`, `rate_limited`, with the same headers.
+ * @throws {HttpError} `rate_limited`, with the same headers
  */
-export function requestCounter(limiter: RateLimiter): (keyId: string) => Promise<HeaderFields> {
+export async function countRequest(limiter: RateLimiter, keyId: string): Promise<HeaderFields> {
   const { requests, seconds } = limiter.limit;
-  const policy = { 'RateLimit-Policy': `"default";q=${requests};w=${seconds}` };
-  return async (keyId) => {
-    const { allowed, remaining, resetsIn } = await limiter.take(keyId);
-    const headers = {
-      ...policy,
-      RateLimit: `"default";r=${remaining};t=${wholeSeconds(resetsIn)}`,
-    };
-    if (allowed) return headers;
-    throw detailedError('rate_limited', limiter.limit, {
-      ...headers,
-      'Retry-After': String(wholeSeconds(resetsIn)),
-    });
+  const { allowed, remaining, resetsIn } = await limiter.take(keyId);
+  // Rounded up, so that a client that waits as told is not too early.
+  const secondsLeft = Math.max(1, Math.ceil(resetsIn / 1000));
+  const headers = {
+    'RateLimit-Policy': `"default";q=${requests};w=${seconds}`,
+    RateLimit: `"default";r=${remaining};t=${secondsLeft}`,
   };
+  if (allowed) return headers;
+  const retryAfter = { 'Retry-After': String(secondsLeft) };
+  throw detailedError('rate_limited', limiter.limit, { ...headers, ...retryAfter });
 }
-
-/** Rounded up, so that a client that waits as told is not too early. */
-const wholeSeconds = (milliseconds: number): number => Math.max(1, Math.ceil(milliseconds / 1000));
