@@ -43,14 +43,14 @@ class Recorder {
 
   readonly after = (body: () => Promise<void>): void => void this.#afters.push(body);
 
-  /** Runs the tests. `contextOf` makes the context of each, which may add to its line. */
+  /** Runs the tests. `contextOf` makes the context of each, which may add to its title. */
   async run(
-    contextOf: (line: { text: string }) => { self?: unknown; context?: unknown },
+    contextOf: (test: { title: string }) => { self?: unknown; context?: unknown },
   ): Promise<string[]> {
     const ran: string[] = [];
     for (const { title, body } of this.#tests) {
-      const line = { text: title };
-      const { self, context } = contextOf(line);
+      const test = { title };
+      const { self, context } = contextOf(test);
       let end = 'ended';
       try {
         await body.call(self, ...(context === undefined ? [] : [context]));
@@ -58,7 +58,7 @@ class Recorder {
         this.thrown = error;
         end = `threw ${(error as Error).message}`;
       }
-      ran.push(`${line.text}: ${end}`);
+      ran.push(`${test.title}: ${end}`);
     }
     for (const body of this.#afters) await body();
     return ran;
@@ -84,14 +84,9 @@ describe('bindContract', () => {
     const recorder = new Recorder();
     bindContract(contract, open, recorder, { timeLimit: 1000 });
     const timeouts: number[] = [];
-    const ran = await recorder.run((line) => ({
+    const ran = await recorder.run((test) => ({
       self: {
-        test: Object.defineProperty({}, 'title', {
-          get: () => line.text,
-          set(title: string) {
-            line.text = title;
-          },
-        }),
+        test,
         timeout: (milliseconds: number) => timeouts.push(milliseconds),
         skip: () => {
           throw new Error('pending');
@@ -110,10 +105,10 @@ describe('bindContract', () => {
     for (const context of [{}, () => {}]) {
       const recorder = new Recorder();
       bindContract(contract, open, recorder);
-      const ran = await recorder.run((line) => ({
+      const ran = await recorder.run((test) => ({
         context: Object.assign(context, {
           skip(reason: string) {
-            line.text += ` [skipped: ${reason}]`;
+            test.title += ` [skipped: ${reason}]`;
           },
         }),
       }));
@@ -151,8 +146,8 @@ describe('bindContract', () => {
     bindContract(sharing, opening, recorder);
     await recorder.run(() => ({ context: { skip() {} } }));
     expect(events).to.deep.equal(['one', 'two', 'dispose']);
-    const { describe: group, it: test } = recorder;
-    expect(() => bindContract(sharing, opening, { describe: group, it: test })).to.throw(
+    const { describe: group, it: declare } = recorder;
+    expect(() => bindContract(sharing, opening, { describe: group, it: declare })).to.throw(
       TypeError,
       'after',
     );
