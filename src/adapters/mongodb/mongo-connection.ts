@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ReadConcern, type Collection, type Db, type Document, type MongoClient } from 'mongodb';
+import { ReadConcern, type Collection, type Document, type MongoClient } from 'mongodb';
 import type { CallOptions } from '../../application/animal-store.js';
 import {
   isReading,
   notices,
   requireWriting,
-  type OpenMode,
   type OpenOptions,
 } from '../../application/ports/store.js';
 import { UnavailableError, isError } from '../../domain/errors.js';
@@ -37,164 +36,154 @@ type RunCall = <Result>(
   attempt: Attempt<Result>,
 ) => Promise<Result>;
 
+export type MongoConnection = ReturnType<typeof mongoConnection>;
+
 /** The client and the database of one store: connects, prepares the database, runs calls, closes. */
-export class MongoConnection {
-  readonly #client: MongoClient;
-  readonly #database: Db;
-  readonly #mode: OpenMode;
-  readonly #timeout: number;
-  /** Says nothing once the store is closing. */
-  readonly #notice: ReturnType<typeof notices>;
-  readonly #reachability: ReturnType<typeof watchReachability>;
-  readonly #running = new Set<Promise<unknown>>();
+export function mongoConnection(
+  client: MongoClient,
+  databaseName: string,
+  { timeout: usualTimeout = 5000, mode = 'create', onNotice }: MongoStoreOptions,
+) {
   /** Whether the collections can hold a store. Until that is known, each call checks them before it begins. */
-  #isChecked: boolean;
+  let isChecked = isReading(mode);
   /** Resolved once no preparation is running. */
-  #preparations = Promise.resolve();
+  let preparations = Promise.resolve();
   /** Set by `close`. */
-  #closed: Promise<void> | undefined;
+  let closed: Promise<void> | undefined;
 
-  constructor(
-    client: MongoClient,
-    database: string,
-    { timeout = 5000, mode = 'create', onNotice }: MongoStoreOptions,
-  ) {
-    this.#client = client;
-    this.#mode = mode;
-    this.#timeout = timeout;
-    const notice = notices({ onNotice });
-    this.#notice = (line, level) => {
-      if (!this.#closed) notice(line, level);
-    };
-    this.#reachability = watchReachability(client, this.#notice);
-    // What is acknowledged survives the loss of any one member, and every later read sees it.
-    this.#database = client.db(database, {
-      readPreference: 'primary',
-      readConcern: new ReadConcern('majority'),
-      writeConcern: {
-        w: 'majority',
-        journal: true,
-        wtimeoutMS: SILENCE_LIMIT,
-      },
-    });
-    this.#isChecked = isReading(mode);
-    this.prepare();
-  }
-
-  /**
-   * Creates what is missing, in the background, as soon as the database is reachable. If a preparation is already
-   * running, runs one more afterwards: the database may have been dropped meanwhile.
-   */
-  prepare(): void {
-    if (this.#mode !== 'create') return;
-    this.#preparations = this.#preparations.then(() => this.#prepareUntilDone());
-  }
-
-  collection<Schema extends Document>(name: string): Collection<Schema> {
-    return this.#database.collection<Schema>(name);
-  }
-
-  /** Whether the database holds a store: a collection of animals. `true` while it is unreachable. */
-  async mayHoldStore(): Promise<boolean> {
-    try {
-      return await this.run('looking for the store', undefined, (options) =>
-        this.#database.listCollections({ name: 'pets' }, options).hasNext(),
-      );
-    } catch {
-      return true; // the first call will say why
-    }
-  }
-
-  check(call?: CallOptions): Promise<void> {
-    return this.run('checking the store', call, async (options) => {
-      // More than a ping: it needs the primary, and the right to read.
-      await this.collection('pets').findOne({}, { ...options, projection: { _id: 1 } });
-    });
-  }
-
-  /** Runs a call: see `retryWhileTransient`. */
-  readonly run: RunCall = async (doing, call, attempt) => {
-    const { signal, timeout = this.#timeout } = call ?? {};
-    const running = retryWhileTransient(doing, { signal, timeout }, async (options) => {
-      await this.#requireConnection(doing, timeout);
-      options.signal.throwIfAborted();
-      if (!this.#isChecked) await refuseUnfit(this.#database, options);
-      this.#isChecked = true;
-      return attempt(options);
-    });
-    this.#running.add(running);
-    try {
-      return await running;
-    } finally {
-      this.#running.delete(running);
-    }
+  const running = new Set<Promise<unknown>>();
+  // What is acknowledged survives the loss of any one member, and every later read sees it.
+  const database = client.db(databaseName, {
+    readPreference: 'primary',
+    readConcern: new ReadConcern('majority'),
+    writeConcern: {
+      w: 'majority',
+      journal: true,
+      wtimeoutMS: SILENCE_LIMIT,
+    },
+  });
+  const say = notices({ onNotice });
+  /** Says nothing once the store is closing. */
+  const notice: typeof say = (line, level) => {
+    if (!closed) say(line, level);
   };
+  const reachability = watchReachability(client, notice);
 
-  /** Runs a call that writes. */
-  readonly write: RunCall = async (doing, call, attempt) => {
-    requireWriting(this.#mode, doing);
-    return this.run(doing, call, attempt);
-  };
+  /** The driver reconnects by itself, but only once it has been connected. */
+  async function connect(): Promise<void> {
+    try {
+      await client.connect();
+    } catch (error) {
+      // A lookup of mongodb+srv: without hosts, the driver watches none.
+      if (isNetworkError(error)) reachability.setUnreachable(error);
+      throw error;
+    }
+    // A client that was closed while it looked up the hosts of mongodb+srv connects all the same: close it again.
+    if (closed) await client.close();
+  }
 
   /** Refuses at once after close, and while the database has been unreachable for the timeout of a call. */
-  async #requireConnection(doing: string, timeout: number): Promise<void> {
-    if (this.#closed) throw new UnavailableError(`${doing} after close`);
-    const connecting = this.#connect();
-    const cause = this.#reachability.faultAfter(timeout);
+  async function requireConnection(doing: string, timeout: number): Promise<void> {
+    if (closed) throw new UnavailableError(`${doing} after close`);
+    const connecting = connect();
+    const cause = reachability.faultAfter(timeout);
     if (cause === undefined) return connecting;
     // The client goes on connecting, for later calls. Whether it fails is not for this one.
     connecting.catch(() => {});
     throw new UnavailableError(doing, { cause });
   }
 
-  /** The driver reconnects by itself, but only once it has been connected. */
-  async #connect(): Promise<void> {
+  /** Runs a call: see `retryWhileTransient`. */
+  const run: RunCall = async (doing, call, attempt) => {
+    const { signal, timeout = usualTimeout } = call ?? {};
+    const outcome = retryWhileTransient(doing, { signal, timeout }, async (options) => {
+      await requireConnection(doing, timeout);
+      options.signal.throwIfAborted();
+      if (!isChecked) await refuseUnfit(database, options);
+      isChecked = true;
+      return attempt(options);
+    });
+    running.add(outcome);
     try {
-      await this.#client.connect();
-    } catch (error) {
-      // A lookup of mongodb+srv: without hosts, the driver watches none.
-      if (isNetworkError(error)) this.#reachability.setUnreachable(error);
-      throw error;
+      return await outcome;
+    } finally {
+      running.delete(outcome);
     }
-    // A client that was closed while it looked up the hosts of mongodb+srv connects all the same: close it again.
-    if (this.#closed) await this.#client.close();
+  };
+
+  /** Runs a call that writes. */
+  const write: RunCall = async (doing, call, attempt) => {
+    requireWriting(mode, doing);
+    return run(doing, call, attempt);
+  };
+
+  const check = (call?: CallOptions): Promise<void> =>
+    run('checking the store', call, async (options) => {
+      // More than a ping: it needs the primary, and the right to read.
+      await database.collection('pets').findOne({}, { ...options, projection: { _id: 1 } });
+    });
+
+  /** Whether the database holds a store: a collection of animals. `true` while it is unreachable. */
+  async function mayHoldStore(): Promise<boolean> {
+    try {
+      return await run('looking for the store', undefined, (options) =>
+        database.listCollections({ name: 'pets' }, options).hasNext(),
+      );
+    } catch {
+      return true; // the first call will say why
+    }
   }
 
-  /** Refuses new calls at once. Calls in progress have two seconds to finish, then they reject. Safe to call twice. */
-  close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
-  }
-
-  async #close(): Promise<void> {
-    await within(SILENCE_LIMIT, undefined, () => Promise.allSettled(this.#running)).catch(() => {});
-    // The driver first ends its sessions on the server; a silent one would delay that.
-    await within(SILENCE_LIMIT, undefined, () => this.#client.close()).catch(() => {});
-  }
-
-  /** Never rejects. Tries until it succeeds, and says why not, unless it was said that the database is unreachable. */
-  async #prepareUntilDone(): Promise<void> {
+  /** Never rejects. Tries until it succeeds or is closed, and says why not, unless it was said that the database is unreachable. */
+  async function prepareUntilDone(): Promise<void> {
     let pause = FIRST_PAUSE;
-    while (!this.#closed) {
+    while (true) {
+      if (closed) return;
       try {
-        await this.check();
-        return await this.#createIndexes();
+        await check();
+        return await run('creating indexes', { timeout: INDEX_TIMEOUT }, (options) =>
+          createIndexes(database, notice, options),
+        );
       } catch (error) {
         const { message, cause } = error as Error;
         const reason = isError(cause) ? cause.message : message;
-        const isUnreachable = this.#reachability.faultAfter(0) !== undefined;
+        const isUnreachable = reachability.faultAfter(0) !== undefined;
         if (isUnreachable) pause = FIRST_PAUSE;
-        else this.#notice(`the database is not prepared yet, retrying: ${reason}`);
+        else notice(`the database is not prepared yet, retrying: ${reason}`);
       }
       await delay(pause, undefined, { ref: false });
       pause = Math.min(LAST_PAUSE, pause * 2);
     }
   }
 
-  #createIndexes(): Promise<void> {
-    const call = { timeout: INDEX_TIMEOUT };
-    return this.run('creating indexes', call, (options) =>
-      createIndexes(this.#database, this.#notice, options),
-    );
+  /**
+   * Creates what is missing, in the background, as soon as the database is reachable. If a preparation is already
+   * running, runs one more afterwards: the database may have been dropped meanwhile.
+   */
+  function prepare(): void {
+    if (mode !== 'create') return;
+    preparations = preparations.then(prepareUntilDone);
   }
+
+  async function finishAndClose(): Promise<void> {
+    await within(SILENCE_LIMIT, undefined, () => Promise.allSettled(running)).catch(() => {});
+    // The driver first ends its sessions on the server; a silent one would delay that.
+    await within(SILENCE_LIMIT, undefined, () => client.close()).catch(() => {});
+  }
+
+  prepare();
+  return {
+    run,
+    write,
+    check,
+    mayHoldStore,
+    prepare,
+    collection: <Schema extends Document>(name: string): Collection<Schema> =>
+      database.collection<Schema>(name),
+    /** Refuses new calls at once. Calls in progress have two seconds to finish, then they reject. Safe to call twice. */
+    close: (): Promise<void> => {
+      closed ??= finishAndClose();
+      return closed;
+    },
+  };
 }

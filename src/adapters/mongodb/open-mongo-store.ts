@@ -1,7 +1,7 @@
 import type { CompleteStore } from '../../application/ports/store.js';
 import { mongoApiKeys } from './mongo-api-key-repository.js';
 import { mongoTransfer } from './mongo-catalogue-transfer.js';
-import { MongoConnection, type MongoStoreOptions } from './mongo-connection.js';
+import { mongoConnection, type MongoStoreOptions } from './mongo-connection.js';
 import { mongoChanges } from './mongo-pet-changes.js';
 import { mongoPets } from './mongo-pet-repository.js';
 import { mongoUrlFault, readUrl } from './mongo-url.js';
@@ -35,7 +35,7 @@ export async function openMongoStore(
     ? `mongodb+srv://${srvHost}`
     : `mongodb://${hosts.map(String).sort().join(',')}`;
   const location = `${servers}/${database}`;
-  const connection = new MongoConnection(client, database, { mode, ...options });
+  const connection = mongoConnection(client, database, { mode, ...options });
   if (mode !== 'create' && !(await connection.mayHoldStore())) {
     await connection.close();
     throw new MongoStoreError(`${location} holds no animal store: name the database of one.`);
@@ -47,8 +47,8 @@ export async function openMongoStore(
     transfer: mongoTransfer(connection, inserts),
     changes: mongoChanges(connection),
     location,
-    check: (call) => connection.check(call),
-    close: () => connection.close(),
+    check: connection.check,
+    close: connection.close,
     [Symbol.asyncDispose](this: CompleteStore) {
       return this.close();
     },

@@ -7,7 +7,7 @@ import { mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
-import { MongoConnection } from '../../../src/adapters/mongodb/mongo-connection.js';
+import { mongoConnection } from '../../../src/adapters/mongodb/mongo-connection.js';
 import type { CompleteStore } from '../../../src/application/ports/store.js';
 import { until } from '../../until.js';
 import { MongoProxy } from './mongo-proxy.js';
@@ -53,7 +53,7 @@ describe('A MongoDB store that hears again and again that its database is unreac
     const client = new EventEmitter();
     Object.assign(client, { db: () => ({}), connect: () => new Promise(() => {}) });
     const options = { timeout: 200, mode: 'read' } as const;
-    const connection = new MongoConnection(client as MongoClient, 'db', options);
+    const connection = mongoConnection(client as MongoClient, 'db', options);
     const lose = (reason: string): void => {
       const member = { isWritable: false, error: new MongoNetworkError(reason) };
       const newDescription = {
