@@ -81,17 +81,12 @@ export async function mongoUrlFault(url: string): Promise<string | undefined> {
   } catch (error) {
     // The driver's messages quote the URL with its password, so only the names of options are passed on.
     const words = isError(error) ? error.message.toLowerCase().split(/\W+/) : [];
-    const refused = optionsOf(url).filter((option) => words.includes(option));
+    const [, query = ''] = url.split('?', 2);
+    const options = [...new URLSearchParams(query).keys()].map((name) => name.toLowerCase());
+    const refused = options.filter((option) => words.includes(option));
     if (refused.length === 0) return NOT_A_URL;
     return `has options that the driver refuses: ${refused.join(', ')}`;
   }
-}
-
-/** The names of the options of a URL, in lower case. */
-function optionsOf(url: string): readonly string[] {
-  const [, query = ''] = url.split('?', 2);
-  const names = [...new URLSearchParams(query).keys()];
-  return names.map((name) => name.toLowerCase());
 }
 
 async function fileFault(files: ReadonlyArray<string | undefined>): Promise<string | undefined> {

@@ -42,9 +42,6 @@ const succeeding = <T extends object>(call: () => Promise<T | undefined>): Promi
 /** Why a list is not served. One that waited would say that no answer came in time. */
 const whyNot = ({ pets }: CompleteStore): Promise<string> => unavailable(pets.list({ limit: 5 }));
 
-/** Opens ten connections. */
-const connect = ({ pets }: CompleteStore) => Promise.all(times(10, () => pets.add(rex)));
-
 /** Waits until a list has failed. */
 const failing = ({ pets }: CompleteStore): Promise<unknown> => rejection(pets.list({ limit: 5 }));
 
@@ -240,7 +237,8 @@ describeStore('A MongoDB store whose database becomes unreachable', ({ throughPr
 
   const idle = 'uses no connection again that was idle for half a minute';
   throughProxy(idle, { timeout: 1500 }, async ({ store, proxy }) => {
-    await connect(store);
+    const { pets } = store;
+    await Promise.all(times(10, () => pets.add(rex))); // opens ten connections
     const now = performance.now.bind(performance);
     const later = mock.method(performance, 'now', () => now() + 31_000);
     try {

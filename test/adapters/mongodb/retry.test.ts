@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import {
   BSON,
   MongoAPIError,
+  type MongoError,
   MongoInvalidArgumentError,
   MongoMissingDependencyError,
   MongoNetworkError,
@@ -48,14 +49,38 @@ const OWN_ERRORS: readonly Error[] = [
   new MongoTransactionError('a session'),
 ];
 
-describe('A call to MongoDB', () => {
-  // As Node.js makes them; the driver passes them on while it waits for a socket.
-  for (const [what, code] of [
-    ['a write after the server ended the connection', 'EPIPE'],
-    ['a greeting by TLS to a server without it', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'],
-  ] as const) {
-    const error = Object.assign(new Error(what), { code });
+function labelledOverload(error: MongoError): MongoError {
+  error.addErrorLabel('SystemOverloadedError');
+  return error;
+}
 
+/** Errors of connections. Node.js makes the first two; the driver passes them on while it waits for a socket. */
+const PASSING_ERRORS = {
+  'a write after the server ended the connection': Object.assign(new Error('ended'), {
+    code: 'EPIPE',
+  }),
+  'a greeting by TLS to a server without it': Object.assign(new Error('no TLS'), {
+    code: 'ERR_SSL_PACKET_LENGTH_TOO_LONG',
+  }),
+  'a failed connection, which the driver takes for overload': labelledOverload(
+    new MongoNetworkError('refused'),
+  ),
+};
+
+const LASTING_ERRORS = {
+  'a package that is not installed': new MongoMissingDependencyError('no snappy', {
+    cause: Object.assign(new Error('not found'), { code: 'MODULE_NOT_FOUND' }),
+    dependencyName: 'snappy',
+  }),
+  'a stored text that is not UTF-8': thrownBy(() => BSON.deserialize(INVALID_TEXT)),
+  'a value that BSON cannot hold': thrownBy(() => BSON.serialize({ 'a\0': 1 })),
+  'a server that says that it is overloaded': labelledOverload(
+    new MongoServerError({ message: 'overloaded', code: 91 }),
+  ),
+};
+
+describe('A call to MongoDB', () => {
+  for (const [what, error] of Object.entries(PASSING_ERRORS)) {
     it(`is retried with pauses after ${what}, until it becomes unavailable`, async () => {
       let tries = 0;
 
@@ -114,31 +139,7 @@ describe('A call to MongoDB', () => {
     });
   }
 
-  it('is retried after a connection failed, which the driver takes for overload', async () => {
-    const error = new MongoNetworkError('refused');
-    error.addErrorLabel('SystemOverloadedError');
-
-    const outcome = await calling([error]);
-
-    expect(outcome).to.equal('done');
-  });
-
-  it('becomes unavailable at once for a server that says that it is overloaded', async () => {
-    const error = new MongoServerError({ message: 'overloaded', code: 91 });
-    error.addErrorLabel('SystemOverloadedError');
-
-    const reason = await rejection(calling([error]));
-
-    expect(reason).to.have.property('cause', error);
-  });
-
-  const missing = Object.assign(new Error('not found'), { code: 'MODULE_NOT_FOUND' });
-  const options = { cause: missing, dependencyName: 'snappy' };
-  for (const [what, error] of [
-    ['a package that is not installed', new MongoMissingDependencyError('no snappy', options)],
-    ['a stored text that is not UTF-8', thrownBy(() => BSON.deserialize(INVALID_TEXT))],
-    ['a value that BSON cannot hold', thrownBy(() => BSON.serialize({ 'a\0': 1 }))],
-  ] as const) {
+  for (const [what, error] of Object.entries(LASTING_ERRORS)) {
     it(`becomes unavailable at once for ${what}, which no retry can mend`, async () => {
       const reason = await rejection(calling([error]));
 
