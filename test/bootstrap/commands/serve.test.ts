@@ -177,7 +177,6 @@ describe('serve', () => {
     const shelf = new Shelf({ apiKeys });
     for (const [address, why] of [
       [{ HOST: '192.0.2.1' }, 'EADDRNOTAVAIL[^\n]*192\\.0\\.2\\.1'],
-      [{ HOST: 'nowhere.invalid' }, '(?:ENOTFOUND|EAI_AGAIN)[^\n]*nowhere\\.invalid'],
       [{ PORT: port }, `EADDRINUSE[^\n]*:${port}. Set HOST and PORT`],
       [{ ADMIN_PORT: port }, `EADDRINUSE[^\n]*:${port}. Set HOST and PORT`],
     ] as const) {
@@ -187,7 +186,7 @@ describe('serve', () => {
       expect([serving.io.out, await apiKeys.list()]).to.deep.equal(['', []]);
     }
 
-    expect(shelf.closed, 'times that the store was closed').to.equal(4);
+    expect(shelf.closed, 'times that the store was closed').to.equal(3);
   });
 
   it('starts while its store is unreachable: not ready, no key issued, the cause logged once', async () => {
