@@ -2,6 +2,7 @@ import { rejects } from 'node:assert/strict';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
+import type { Container } from 'inversify';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { createLogger } from '../../../src/bootstrap/service/logger.js';
 import { createContainer } from '../../../src/bootstrap/service/container.js';
@@ -10,7 +11,7 @@ import { readSettings } from '../../../src/bootstrap/service/settings.js';
 import { StoreClient } from '../../service/store-client.js';
 import { until } from '../../until.js';
 import { Shelf, TestIo, changed, factory } from '../test-io.js';
-import { TOKENS, wiring } from '../../../src/bootstrap/service/wiring.js';
+import { TOKENS, wiring, type Adapter } from '../../../src/bootstrap/service/wiring.js';
 
 /** A store whose lists and whose end wait until they may go on, and which notes what happened in order. */
 class SlowStore {
@@ -43,6 +44,11 @@ async function ask(url: string): Promise<{ status: number; connection: unknown; 
 
 const origin = ({ url }: Service): string => new URL(url).origin;
 
+const containerWith = (environment: Record<string, string>, ...modules: readonly Adapter[]) => {
+  const settings = { PORT: '0', STORE_URL: 'memory:', API_KEYS: 'key-of-the-test' };
+  return createContainer(readSettings({ ...settings, ...environment }), modules);
+};
+
 describe('The service', () => {
   let store: SlowStore;
   const services: Service[] = [];
@@ -54,14 +60,17 @@ describe('The service', () => {
     for (const service of services.splice(0)) await service.stop(0);
   });
 
+  async function startIn(container: Container): Promise<Service> {
+    const service = await startService(container);
+    services.push(service);
+    return service;
+  }
+
   async function start(
     environment: Record<string, string> = {},
     { module }: Shelf | SlowStore = store,
-  ) {
-    const settings = { PORT: '0', STORE_URL: 'slow:', API_KEYS: 'key-of-the-test', ...environment };
-    const service = await startService(await createContainer(readSettings(settings), [module]));
-    services.push(service);
-    return service;
+  ): Promise<Service> {
+    return startIn(await containerWith({ STORE_URL: 'slow:', ...environment }, module));
   }
 
   for (const [HOST, address] of [
@@ -94,13 +103,11 @@ describe('The service', () => {
       options?.onNotice?.('half full');
       return openMemoryStore();
     });
-    const environment = { PORT: '0', STORE_URL: 'memory:', LOG_FORMAT: 'json' };
-    const container = await createContainer(readSettings(environment), [saying]);
+    const container = await containerWith({ API_KEYS: '', LOG_FORMAT: 'json' }, saying);
     wiring(container).replaceFrom(TOKENS.logger, (context) =>
       createLogger(context.get(TOKENS.settings), io.io.stderr),
     );
-    const service = await startService(container);
-    services.push(service);
+    const service = await startIn(container);
 
     expect(await ask(`${service.url}/pets`)).to.include({ status: 401 });
     expect(io.lines.map(({ level, msg, status }) => [level, msg, status])).to.deep.equal([
@@ -111,14 +118,12 @@ describe('The service', () => {
   });
 
   it('tells its admission of connections that do not read what was sent to them', async () => {
-    const settings = readSettings({ PORT: '0', STORE_URL: 'memory:', API_KEYS: 'key-of-the-test' });
-    const container = await createContainer(settings);
+    const container = await containerWith({});
     const { pets } = await container.getAsync(TOKENS.store);
     const name = '🐈'.repeat(1000);
     for (let count = 0; count < 100; count += 1)
       await pets.add({ name, categoryId: 1n, status: 'sold' });
-    const service = await startService(container);
-    services.push(service);
+    const service = await startIn(container);
     const { hostname, port } = new URL(service.url);
     const head = 'Host: a\r\nAuthorization: Bearer key-of-the-test\r\n\r\n';
     const sockets = Array.from({ length: 4 }, () => {
@@ -134,11 +139,9 @@ describe('The service', () => {
   });
 
   it('has no docs page without its files, as in a bundle', async () => {
-    const settings = readSettings({ PORT: '0', STORE_URL: 'memory:', API_KEYS: 'key-of-the-test' });
-    const container = await createContainer(settings);
+    const container = await containerWith({});
     wiring(container).replace(TOKENS.docs, undefined);
-    const service = await startService(container);
-    services.push(service);
+    const service = await startIn(container);
 
     expect(await ask(service.docsUrl)).to.include({ status: 404 });
     expect(await ask(`${origin(service)}/openapi.json`)).to.include({ status: 200 });
