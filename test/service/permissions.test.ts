@@ -39,7 +39,7 @@ describe('npm start', function () {
   this.timeout(60_000);
   afterEach(cleanUp);
 
-  it('lets the service read the repository and its store, write its store, and nothing else', async () => {
+  it('lets the service read the repository and its store, and write its store only', async () => {
     const folder = await realpath(temporaryFolder());
     await mkdir(join(folder, 'disk'));
     await symlink('disk', join(folder, 'link'));
@@ -87,7 +87,7 @@ describe('npm start', function () {
     expect(queried(file, 'PRAGMA user_version'), 'version of the store').to.equal(SCHEMA_VERSION);
   });
 
-  it('lets it write the folder of the store that --store names, in place of STORE_URL', async () => {
+  it('lets it write the folder of the store that --store names, not of STORE_URL', async () => {
     const folder = await realpath(temporaryFolder());
     const settings = { STORE_URL: `sqlite:${join(folder, 'other/animals.db')}`, API_KEYS: KEY };
     const asked = {

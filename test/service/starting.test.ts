@@ -70,7 +70,7 @@ describe('The program', () => {
     expect(await readdir(folder)).to.deep.equal(['own.mjs']);
   });
 
-  it('prints no text between lines of JSON: no warning of Node.js, no cause of a failure', async () => {
+  it('prints no text between lines of JSON, neither warnings nor why it fails', async () => {
     const folder = temporaryFolder();
     const warns = 'process.emitWarning("it creaks"); ';
     const adapter =

@@ -101,7 +101,7 @@ describeOnMongo('A service with traces', (server) => {
     });
 
   it(
-    'has a span for a request by its route and one for its MongoDB call, of the trace that the client and the log name',
+    'has a span for a request and its MongoDB call, of the trace that client and log name',
     inDatabase(server, async (database) => {
       const child = started(await collector.listen(), {
         OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',

@@ -72,7 +72,7 @@ describe('The command line', () => {
     'keys list --json',
     'import examples/data/animals.csv',
   ]) {
-    it(`ends with 1 if the result of ${line} cannot be written, with 0 if its pipe is closed`, async () => {
+    it(`ends with 1 if ${line} cannot write its result, with 0 if its pipe is closed`, async () => {
       for (const [code, exit, said] of [
         ['ENOSPC', 1, 'Standard output cannot be written. write ENOSPC\n'],
         ['EPIPE', 0, ''],

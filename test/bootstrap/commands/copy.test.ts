@@ -80,7 +80,7 @@ describe('copy', () => {
     });
   });
 
-  it('opens an existing source only, ignores STORE_URL, and passes on what stores say', async () => {
+  it('opens an existing source only, ignores STORE_URL, and notes what stores say', async () => {
     const [from, to] = shelves();
     const io = new TestIo({ STORE_URL: 'nonsense' });
 

@@ -117,7 +117,7 @@ describe('import and export', () => {
     });
   }
 
-  it('read members of a line, not what every object inherits, whatever name --map gives', async () => {
+  it('read members of a line, not what every object inherits, by any --map', async () => {
     const line = '{"name":"Bella","categoryId":1}\n';
     for (const name of ['constructor', 'toString', '__proto__']) {
       expect(await imported(line, ` --map status=${name}`, 'a.ndjson'), name).to.include({
@@ -346,7 +346,7 @@ describe('import and export', () => {
       ['a.csv', HEADER, 'Good,1,sold\n', BAD_CSV],
       ['a.ndjson', '', '{"name":"Good","categoryId":1,"status":"sold"}\n', BAD_JSON],
     ] as const) {
-      it(`names every invalid line of ${name} with its number and reason, and stores nothing`, async () => {
+      it(`names each invalid line of ${name} and the reason, and stores nothing`, async () => {
         const content = start + good + bad.map(([line]) => `${line}\n${good}`).join('');
         const { code, out, err } = await imported(content, '', name, { add: fail });
         const first = start === '' ? 2 : 3;
@@ -422,7 +422,7 @@ describe('import and export', () => {
       expect(await names()).to.deep.equal([]);
     });
 
-    it('adds each line of the same content once with --once, even equal lines, for a year', async () => {
+    it('adds each line of the same content once with --once, for a year', async () => {
       const content = `${HEADER}A,1,sold\nA,1,sold\n`;
       await imported(content, ' --once');
 
@@ -514,7 +514,7 @@ describe('import and export', () => {
         '{"id":1,"name":"Max","categoryId":7}\n{"id":2,"status":"sold"}\n{"name":"New","categoryId":-1}\n{"id":3,"categoryId":8e0}\n',
       ],
     ] as const)
-      it(`changes with --update the animals that differ in ${file}, and adds those without id`, async () => {
+      it(`changes with --update what differs in ${file}, and adds what has no id`, async () => {
         const ABC = 'A,1,sold\nB,2,sold\nC,3,pending\nD,4,sold\n';
         await imported(HEADER + ABC);
         const before = await stored();
@@ -576,7 +576,7 @@ describe('import and export', () => {
       }
     });
 
-    it('keeps with --update the last line of an animal, and what others change meanwhile', async () => {
+    it('keeps with --update the last line of an animal, and what others change', async () => {
       await imported(`${HEADER}A,1,sold\n`);
       const lines = Array.from({ length: 200 }, (_, index) => `{"id":1,"name":"Name ${index}"}\n`);
       const inner = store.changes;
@@ -653,7 +653,7 @@ describe('import and export', () => {
       [64, /^Stopped after line 65\. Animals added: 127\. /],
       [4000, /^Stopped after line 3[89]\d\d\. Animals added: 40\d\d\. /],
     ] as const)
-      it(`continues with --once where an unavailable store stopped it after ${before}`, async () => {
+      it(`continues with --once where a store failed after ${before} animals`, async () => {
         let calls = 0;
         // Within a batch, animals after the one that fails are stored.
         const addOnce: CompleteStore['pets']['addOnce'] = async (...given) => {
@@ -866,7 +866,7 @@ describe('import and export', () => {
       expect(fileText('a.csv')).to.equal(before);
     });
 
-    it('never replaces a file that appears meanwhile, a link or a device, and makes no folder', async () => {
+    it('never replaces a file that appears meanwhile, a link or a device', async () => {
       await store.transfer.writePets(HARD);
       const list: PetRepository['list'] = (range, call) => {
         writeFileSync(path('a.csv'), 'of another');
@@ -891,7 +891,7 @@ describe('import and export', () => {
       expect(why).to.include(`${path('none/a.csv')} cannot be written. ENOENT: `);
     });
 
-    it('writes to standard output in a given format, until its reader closes the pipe', async () => {
+    it('writes to standard output until its reader closes the pipe', async () => {
       await store.transfer.writePets(HARD);
       expect((await shell('export -')).err).to.match(/^- has no ending of a format/);
       expect((await shell('export - --format csv')).err).to.match(/^Exported animals: 17\n/);

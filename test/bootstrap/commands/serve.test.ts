@@ -152,7 +152,7 @@ describe('serve', () => {
     }
   });
 
-  it('refuses to start without a key where others reach it, and closes what it opened', async () => {
+  it('refuses to start without a key where others reach it, and closes the store', async () => {
     const shelf = new Shelf();
     const serving = serve({ HOST: '0.0.0.0' }, shelf.module);
 
@@ -189,7 +189,7 @@ describe('serve', () => {
     expect(shelf.closed, 'times that the store was closed').to.equal(3);
   });
 
-  it('starts while its store is unreachable: not ready, no key issued, the cause logged once', async () => {
+  it('starts while its store is unreachable, not ready, and logs the cause once', async () => {
     const cause = new Error('connect ECONNREFUSED', { cause: new Error('connect ECONNREFUSED') });
     const fail = () => Promise.reject(new UnavailableError('reaching the store', { cause }));
     const pets = { add: fail, addOnce: fail, findById: fail, list: fail, revoke: fail };
