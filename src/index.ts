@@ -71,7 +71,7 @@ export {
   type Fault,
 } from './domain/errors.js';
 export { parseInt64 } from './domain/int64.js';
-export { petWithId, type NewPet, type Pet, type PetChange, type UnsavedPet } from './domain/pet.js';
+export { petWithId, type NewPet, type Pet, type UnsavedPet } from './domain/pet.js';
 export { PET_STATUSES, type PetStatus } from './domain/pet-status.js';
 export { parseJson, stringifyJson } from './exact-json.js';
 export {

@@ -10,7 +10,6 @@ import {
   unsavedPet,
   type NewPet,
   type Pet,
-  type PetChange,
   type UnsavedPet,
 } from '../domain/pet.js';
 import { PET_STATUSES } from '../domain/pet-status.js';
@@ -103,7 +102,7 @@ interface NewRow {
 interface UpdateRow {
   readonly line: number;
   readonly id: bigint;
-  readonly change: PetChange;
+  readonly change: Partial<UnsavedPet>;
 }
 
 /** Adds animals under new ids. Others may use the store meanwhile. */

@@ -34,9 +34,6 @@ export interface NewPet {
 /** A valid animal without an identifier. Frozen. */
 export type UnsavedPet = Omit<Pet, 'id'>;
 
-/** Valid new values of at least one field. The other fields are absent. Frozen. */
-export type PetChange = Partial<UnsavedPet>;
-
 /** What `satisfies` this names each field, also optional ones. So the compiler names each place that lacks a new one. */
 type EveryField = Readonly<Record<keyof UnsavedPet, unknown>>;
 
@@ -115,10 +112,10 @@ export function unsavedPet(pet: NewPet): UnsavedPet {
 }
 
 /**
- * Checks a change by every rule. Fields that are `undefined` stay as they are.
+ * Checks a change by every rule. Returns the fields that it has, frozen: at least one. `undefined` is none.
  * @throws {InvalidPetError} naming every fault. Types are checked too, for callers without a compiler.
  */
-export function petChange(change: Partial<NewPet>): PetChange {
+export function petChange(change: Partial<NewPet>): Partial<UnsavedPet> {
   const given = Object.entries(givenFields(change)).filter(([, value]) => value !== undefined);
   const fields = Object.fromEntries(given);
   requireNone(changeFaults(fields));

@@ -2,7 +2,7 @@ import type { PetChanges } from '../../src/application/ports/pet-changes.js';
 import type { PetRepository } from '../../src/application/ports/pet-repository.js';
 import type { StatusConflictError } from '../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
-import { petWithId, type Pet, type PetChange } from '../../src/domain/pet.js';
+import { petWithId, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
 import { casesOf, type Clauses, type Contract } from './contract.js';
@@ -61,7 +61,7 @@ async function reads(
 }
 
 /** Each differs from `FULL_PET` and from the one before. Some names mean something in the language of a database. */
-const CHANGES: readonly PetChange[] = [
+const CHANGES: ReadonlyArray<Partial<UnsavedPet>> = [
   { name: '$status' },
   { categoryId: INT64_MIN },
   { status: 'sold' },
@@ -69,7 +69,7 @@ const CHANGES: readonly PetChange[] = [
   { name: ' \u{1f415}\u0301 ', categoryId: 0n, status: 'available' },
 ];
 
-const withChange = (pet: Pet, change: PetChange): Pet =>
+const withChange = (pet: Pet, change: Partial<UnsavedPet>): Pet =>
   petWithId(pet.id, Object.assign({ ...pet }, change));
 
 const CHANGING: Clauses<PortRun> = {
@@ -308,7 +308,7 @@ const RACING: Clauses<PortRun> = {
     ]);
     await Promise.all(changing);
 
-    const change: PetChange = { name: 'Renamed', categoryId: -7n, status: 'sold' };
+    const change: Partial<UnsavedPet> = { name: 'Renamed', categoryId: -7n, status: 'sold' };
     const expected = stored.map((pet) => withChange(pet, change));
     await reads(subject.pets, expected);
   },
@@ -418,7 +418,7 @@ const keepsChanges =
     const first = await subject.pets.add(FULL_PET);
     const second = await subject.pets.add(FULL_PET);
     const third = await addClaimed(subject.pets, FULL_PET);
-    const change: PetChange = { name: '$name', categoryId: INT64_MAX, status: 'sold' };
+    const change: Partial<UnsavedPet> = { name: '$name', categoryId: INT64_MAX, status: 'sold' };
     await subject.changes.change(first.id, change, ANY);
     await subject.changes.remove(second.id, ANY);
     await subject.changes.remove(third.id, ANY);

@@ -1,5 +1,5 @@
 import { PreconditionFailedError, StatusConflictError } from '../../domain/errors.js';
-import { isSamePet, type Pet, type PetChange } from '../../domain/pet.js';
+import { isSamePet, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 import type { CallOptions } from '../animal-store.js';
 
@@ -13,13 +13,13 @@ import type { CallOptions } from '../animal-store.js';
  */
 export interface PetChanges {
   /**
-   * Gives the animal the fields of `change` if it meets the condition; its other fields stay. Resolves to the animal as it
-   * is then; to `undefined` when no animal has this id, which is an int64.
+   * Gives the animal the fields of `change`, at least one, if it meets the condition; its other fields stay. Resolves to
+   * the animal as it is then; to `undefined` when no animal has this id, which is an int64.
    * @throws the error of `unmetCondition`. Nothing is changed.
    */
   change(
     id: bigint,
-    change: PetChange,
+    change: Partial<UnsavedPet>,
     condition: PetCondition,
     options?: CallOptions,
   ): Promise<Pet | undefined>;
