@@ -38,7 +38,7 @@ export const EVERY_RESPONSE = [
   ),
   ...(['getPetOff', 'storeUnreachable', 'storeFaulty', 'busy', 'otherBasePath'] as const).map(
     (given) => ({
-      name: `keeps the clauses about every response in the situation ${given}` as const,
+      name: `keeps the clauses about every response in the situation ${given}`,
       given,
       async run(service: Ready) {
         const samples = await sampleResponses(service);
