@@ -34,9 +34,11 @@ const samplesIn = (html: string) =>
 describe('The docs page as HTML', () => {
   const experimental = ['changePet', 'removePet'] as const;
   const document = documentFor({ experimental });
+  const whole = page({ experimental });
+
   for (const { operationId, parameters = [], responses } of Object.values(operationsOf(document))) {
     it(`has every parameter and success of ${operationId}`, () => {
-      const html = articleOf(operationId, page({ experimental }));
+      const html = articleOf(operationId, whole);
 
       for (const { name } of parameters) expect(html).to.include(` name="${name}" `);
       expect(html).to.include(`>${Object.keys(responses)[0]}</b>`);
@@ -44,11 +46,9 @@ describe('The docs page as HTML', () => {
   }
 
   it('has a sample of every response, of its own errors as the OpenAPI document has them', () => {
-    const html = page({ experimental });
-
     for (const { operationId, responses } of Object.values(operationsOf(document))) {
-      const own = samplesIn(articleOf(operationId, html));
-      const shown = [...own, ...samplesIn(errorsOf(html))];
+      const own = samplesIn(articleOf(operationId, whole));
+      const shown = [...own, ...samplesIn(errorsOf(whole))];
 
       for (const [status, response] of Object.entries(responses)) {
         for (const code of response['x-error-codes'] ?? []) {
@@ -67,9 +67,9 @@ describe('The docs page as HTML', () => {
     const bella = { id: 1n, name: 'Bella', categoryId: 7n, status: 'available' };
 
     for (const id of ['createPet', 'getPet', 'changePet'])
-      expect(samplesIn(articleOf(id, html))[0], id).to.deep.equal(bella);
-    expect(samplesIn(articleOf('listPets', html))[0]).to.deep.equal([bella]);
-    expect(articleOf('createPet', html), 'the first request').to.include('categoryId&#34;: 7,');
+      expect(samplesIn(articleOf(id, whole))[0], id).to.deep.equal(bella);
+    expect(samplesIn(articleOf('listPets', whole))[0]).to.deep.equal([bella]);
+    expect(articleOf('createPet', whole), 'the first request').to.include('categoryId&#34;: 7,');
   });
 
   it('puts the headers of a request behind More, and its other fields before', () => {
@@ -78,7 +78,7 @@ describe('The docs page as HTML', () => {
       ['createPet', ['body'], ['Idempotency-Key']],
       ['changePet', ['petId', 'from', 'body'], ['If-Match']],
     ] as const) {
-      const form = articleOf(id, page({ experimental })).split('</form>', 1)[0] ?? '';
+      const form = articleOf(id, whole).split('</form>', 1)[0] ?? '';
       const names = form
         .split('<summary>More</summary>')
         .map((part) => Array.from(part.matchAll(/ name="([^"]+)"/g), ([, name]) => name));
@@ -88,33 +88,27 @@ describe('The docs page as HTML', () => {
   });
 
   it('marks each operation by its method, where it is and in the navigation', () => {
-    const html = page({ experimental });
-
     for (const { operationId } of Object.values(operationsOf(document))) {
-      const [, method] = /<b class="method is-(\w+)">\1</.exec(articleOf(operationId, html)) ?? [];
+      const [, method] = /<b class="method is-(\w+)">\1</.exec(articleOf(operationId, whole)) ?? [];
 
-      expect(html).to.match(new RegExp(`href="#${operationId}"><b class="method is-${method}">`));
+      expect(whole).to.match(new RegExp(`href="#${operationId}"><b class="method is-${method}">`));
     }
   });
 
   it('has every schema once, with what it says of each member', () => {
-    const html = page({ experimental });
-
     for (const [name, { properties = {} }] of Object.entries(document.components.schemas)) {
-      const [, shown = '', again] = html.split(`id="${name}"`);
+      const [, shown = '', again] = whole.split(`id="${name}"`);
 
       expect(again).to.equal(undefined);
       for (const { description } of Object.values(properties))
         expect(shown.replaceAll(/<[^>]+>/g, '')).to.include(description.replaceAll('`', ''));
     }
 
-    expect(html).to.match(/ id="PetStatus">[^]*one of available, pending, sold/);
+    expect(whole).to.match(/ id="PetStatus">[^]*one of available, pending, sold/);
   });
 
   it('marks experimental operations, and knows nothing of those that are not served', () => {
-    expect(articleOf('removePet', page({ experimental }))).to.include(
-      '<span class="hint">experimental</span>',
-    );
+    expect(articleOf('removePet', whole)).to.include('<span class="hint">experimental</span>');
 
     const html = page({ experimental: ['removePet'] });
 
@@ -151,10 +145,11 @@ describe('The docs page as HTML', () => {
     expect(marked, list).to.deep.equal(['Get an animal (deprecated)']);
   });
 
+  /** What the group of a pattern holds, at each place of the page. */
+  const named = (pattern: RegExp): string[] =>
+    Array.from(whole.matchAll(pattern), ([, name = '']) => name);
+
   it('labels every field and describes it, and has a place for every link', () => {
-    const html = page({ experimental });
-    const named = (pattern: RegExp): string[] =>
-      Array.from(html.matchAll(pattern), ([, name = '']) => name);
     const fields = named(/<(?:input|select) id="([^"]+)"/g).filter((id) => id !== 'address');
 
     expect(named(/aria-describedby="([^"]+)"/g)).to.have.length(fields.length);

@@ -21,11 +21,12 @@ import {
   fakeService,
   html,
   json,
+  type ClientCall,
   type Step,
 } from './fake-service.js';
 
-const listing = (client: AnimalStoreClient): Promise<unknown> => client.listPets();
-const getting = (client: AnimalStoreClient): Promise<unknown> => client.getPet(1n);
+const listing: ClientCall = (client) => client.listPets();
+const getting: ClientCall = (client) => client.getPet(1n);
 
 const animal = (change: string | RegExp, to: string): Response =>
   json(200, BELLA.replace(change, to));
@@ -72,9 +73,7 @@ describe('AnimalStoreClient reads', () => {
 });
 
 describe('AnimalStoreClient rejects as unexpected', () => {
-  const nonsense: ReadonlyArray<
-    readonly [string, (client: AnimalStoreClient) => Promise<unknown>, Step]
-  > = [
+  const nonsense: ReadonlyArray<readonly [string, ClientCall, Step]> = [
     ['a page of a proxy with status 200', listing, html(200)],
     ['an object for a list', listing, json(200, '{}')],
     ['a list with something else in it', listing, json(200, `[${BELLA},null]`)],

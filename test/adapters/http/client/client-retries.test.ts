@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { ServiceError } from '../../../../src/adapters/http/client/service-error.js';
-import type { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
 import { UnavailableError, isAnimalStoreError } from '../../../../src/domain/errors.js';
 import { rejectionOf } from '../../../contract/rejection.js';
 import {
@@ -13,13 +12,12 @@ import {
   json,
   never,
   useIdleTime,
+  type ClientCall,
   type Step,
 } from './fake-service.js';
 import { petWithId, unsavedPet } from '../../../../src/domain/pet.js';
 
-const OPERATIONS: Readonly<
-  Record<string, readonly [(client: AnimalStoreClient) => Promise<unknown>, Response]>
-> = {
+const OPERATIONS: Readonly<Record<string, readonly [ClientCall, Response]>> = {
   listPets: [(client) => client.listPets(), json(200, '[]')],
   getPet: [(client) => client.getPet(1n), json(200, BELLA)],
   createPet: [(client) => client.createPet(bella), json(201, BELLA)],
@@ -27,7 +25,7 @@ const OPERATIONS: Readonly<
 };
 
 /** A retry could find the effect of the first attempt, and take it for that of another caller. */
-const ONCE: Readonly<Record<string, (client: AnimalStoreClient) => Promise<unknown>>> = {
+const ONCE: Readonly<Record<string, ClientCall>> = {
   'changePet with a status to start from': (client) =>
     client.changePet(1n, { status: 'sold' }, { from: 'available' }),
   'changePet with an animal to start from': (client) =>

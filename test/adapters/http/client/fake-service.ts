@@ -15,31 +15,26 @@ export interface Sent {
   readonly headers: Headers;
 }
 
+/** A call of a client. */
+export type ClientCall = (client: AnimalStoreClient) => Promise<unknown>;
+
 /** The response to one request, or the failure of its fetch. */
 export type Step = Response | Error | ((sent: Sent) => Promise<Response>);
 
-export const json = (
-  status: number,
-  body: string,
-  headers: Record<string, string> = {},
-): Response =>
+export const json = (status: number, body: string, headers: object = {}): Response =>
   new Response(body, {
     status,
     headers: { 'Content-Type': 'application/json; charset=utf-8', ...headers },
   });
 
-export const errorJson = (
-  status: number,
-  code: string,
-  headers: Record<string, string> = {},
-): Response =>
+export const errorJson = (status: number, code: string, headers: object = {}): Response =>
   json(status, JSON.stringify({ code, message: `Message of ${code}.`, status }), {
     'X-Request-Id': 'request-1',
     ...headers,
   });
 
 /** A proxy's page. */
-export const html = (status: number, headers: Record<string, string> = {}): Response =>
+export const html = (status: number, headers: object = {}): Response =>
   new Response('<html><h1>Sorry</h1></html>', {
     status,
     headers: { 'Content-Type': 'text/html', ...headers },
