@@ -128,6 +128,29 @@ describe('A body', () => {
     });
   }
 
+  it('in chunks is parsed a piece a turn, however many empty lines it has', async () => {
+    let inThisTurn = 0;
+    let mostInTurn = 0;
+    const { open } = await listening((request, response) => {
+      request.on('data', () => {
+        if (inThisTurn === 0)
+          setImmediate(() => {
+            inThisTurn = 0;
+          });
+        inThisTurn += 1;
+        mostInTurn = Math.max(mostInTurn, inThisTurn);
+      });
+      request.on('end', () => response.end('read'));
+    });
+    const lines = '\r\n\r\n'.repeat(64);
+    const body = `${lines.length.toString(16)}\r\n${lines}\r\n0\r\n\r\n`;
+
+    const connection = await open(head('POST /', 'Transfer-Encoding: chunked') + body);
+
+    expect(await inTime(connection.bodies(1))).to.deep.equal(['read']);
+    expect(mostInTurn, 'pieces that were parsed in one turn').to.be.within(1, 2);
+  });
+
   it('waits while its client does not read what the listener writes', async () => {
     const parts: string[] = [];
     const began = Promise.withResolvers<void>();
