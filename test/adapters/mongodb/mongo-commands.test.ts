@@ -16,85 +16,95 @@ const named = (commands: readonly Document[], ...names: readonly string[]): Docu
 const LONGEST = 24_000;
 
 describeStore('The commands of a MongoDB store', ({ onStore, throughProxy }) => {
-  const once = 'write an animal by one command, since ids come in blocks';
-  throughProxy(once, {}, async ({ store, proxy }) => {
-    for (let count = 0; count < 20; count += 1) await store.pets.add(rex);
+  throughProxy(
+    'write an animal by one command, since ids come in blocks',
+    {},
+    async ({ store, proxy }) => {
+      for (let count = 0; count < 20; count += 1) await store.pets.add(rex);
 
-    const writes = named(proxy.commands, ...WRITES);
-    expect(writes.map(nameOf), '20 animals and one block').to.have.length(21);
-  });
+      const writes = named(proxy.commands, ...WRITES);
+      expect(writes.map(nameOf), '20 animals and one block').to.have.length(21);
+    },
+  );
 
-  const writing = 'write journaled by a majority, retryable, in no transaction';
-  throughProxy(writing, {}, async ({ store, proxy }) => {
-    const pets = times(100, (id) => petWithId(BigInt(id), rex));
-    await store.pets.add(rex);
-    await addOnce(store);
-    await addOnce(store);
-    await store.apiKeys.add(apiKey);
-    await store.apiKeys.revoke('k', Date.now());
-    await store.transfer.reserveIds(100n);
-    await store.transfer.writePets(pets);
-    await store.transfer.writeClaims([{ ...claimOn('t'), petId: 5n }]);
+  throughProxy(
+    'write journaled by a majority, retryable, in no transaction',
+    {},
+    async ({ store, proxy }) => {
+      const pets = times(100, (id) => petWithId(BigInt(id), rex));
+      await store.pets.add(rex);
+      await addOnce(store);
+      await addOnce(store);
+      await store.apiKeys.add(apiKey);
+      await store.apiKeys.revoke('k', Date.now());
+      await store.transfer.reserveIds(100n);
+      await store.transfer.writePets(pets);
+      await store.transfer.writeClaims([{ ...claimOn('t'), petId: 5n }]);
 
-    const writes = named(proxy.commands, ...WRITES);
-    expect(new Set(writes.map(nameOf))).to.deep.equal(new Set(WRITES));
-    for (const write of writes) {
-      const { writeConcern, maxTimeMS } = write;
-      expect(writeConcern, nameOf(write)).to.include({
-        w: 'majority',
-        j: true,
+      const writes = named(proxy.commands, ...WRITES);
+      expect(new Set(writes.map(nameOf))).to.deep.equal(new Set(WRITES));
+      for (const write of writes) {
+        const { writeConcern, maxTimeMS } = write;
+        expect(writeConcern, nameOf(write)).to.include({
+          w: 'majority',
+          j: true,
+        });
+        expect(Number(writeConcern.wtimeout), 'wtimeout').to.equal(2000);
+        expect(Number(maxTimeMS), 'maxTimeMS').to.be.within(1, LONGEST);
+        expect(write).to.include.keys('lsid', 'txnNumber');
+        expect(write).to.not.have.any.keys('startTransaction', 'autocommit');
+      }
+      // A hundred animals at once, and in any order, so that one that fails stops none.
+      const batches = named(writes, 'update').slice(-2);
+      for (const batch of batches) expect(batch).to.include({ ordered: false });
+      const deletes = named(writes, 'delete');
+      expect(deletes).to.deep.equal([]);
+    },
+  );
+
+  throughProxy(
+    'read what a majority has, from the primary, in bounded time, and only fields of an animal',
+    {},
+    async ({ store, proxy }) => {
+      const { pet } = await addOnce(store);
+      proxy.commands.length = 0;
+      await store.pets.findById(pet.id);
+      await store.pets.list({ limit: 21 });
+      await store.pets.list({
+        after: 5n,
+        limit: 21,
+        status: 'sold',
       });
-      expect(Number(writeConcern.wtimeout), 'wtimeout').to.equal(2000);
-      expect(Number(maxTimeMS), 'maxTimeMS').to.be.within(1, LONGEST);
-      expect(write).to.include.keys('lsid', 'txnNumber');
-      expect(write).to.not.have.any.keys('startTransaction', 'autocommit');
-    }
-    // A hundred animals at once, and in any order, so that one that fails stops none.
-    const batches = named(writes, 'update').slice(-2);
-    for (const batch of batches) expect(batch).to.include({ ordered: false });
-    const deletes = named(writes, 'delete');
-    expect(deletes).to.deep.equal([]);
-  });
+      await store.check();
+      await store.apiKeys.findById('k');
+      await store.apiKeys.list();
+      await store.transfer.readClaims({ limit: 5, now: Date.now() });
 
-  const reading =
-    'read what a majority has, from the primary, in bounded time, and only fields of an animal';
-  throughProxy(reading, {}, async ({ store, proxy }) => {
-    const { pet } = await addOnce(store);
-    proxy.commands.length = 0;
-    await store.pets.findById(pet.id);
-    await store.pets.list({ limit: 21 });
-    await store.pets.list({
-      after: 5n,
-      limit: 21,
-      status: 'sold',
-    });
-    await store.check();
-    await store.apiKeys.findById('k');
-    await store.apiKeys.list();
-    await store.transfer.readClaims({ limit: 5, now: Date.now() });
+      const reads = named(proxy.commands, 'find');
+      expect(reads, 'one for each call, and the animals of the claims').to.have.length(8);
+      for (const { readConcern, maxTimeMS, $readPreference } of reads) {
+        expect(readConcern).to.deep.include({ level: 'majority' });
+        expect(Number(maxTimeMS), 'maxTimeMS').to.be.within(1, LONGEST);
+        expect($readPreference?.mode ?? 'primary').to.match(/^primary(?:Preferred)?$/);
+      }
+      for (const { projection } of reads.slice(0, 3)) {
+        const fields = Object.keys(projection).filter((field) => field !== 'removedUntil');
+        expect(fields).to.deep.equal(['_id', ...NEW_PET_FIELDS]);
+      }
+    },
+  );
 
-    const reads = named(proxy.commands, 'find');
-    expect(reads, 'one for each call, and the animals of the claims').to.have.length(8);
-    for (const { readConcern, maxTimeMS, $readPreference } of reads) {
-      expect(readConcern).to.deep.include({ level: 'majority' });
-      expect(Number(maxTimeMS), 'maxTimeMS').to.be.within(1, LONGEST);
-      expect($readPreference?.mode ?? 'primary').to.match(/^primary(?:Preferred)?$/);
-    }
-    for (const { projection } of reads.slice(0, 3)) {
-      const fields = Object.keys(projection).filter((field) => field !== 'removedUntil');
-      expect(fields).to.deep.equal(['_id', ...NEW_PET_FIELDS]);
-    }
-  });
+  throughProxy(
+    'never have the server stream its state: the driver would die of a bigint in an election',
+    { query: '&heartbeatFrequencyMS=500' },
+    async ({ store, proxy }) => {
+      await store.pets.list({ limit: 1 });
+      const greetings = () => named(proxy.commands, 'hello');
+      await until('servers are monitored', async () => greetings().length > 0);
 
-  const polling =
-    'never have the server stream its state: the driver would die of a bigint in an election';
-  throughProxy(polling, { query: '&heartbeatFrequencyMS=500' }, async ({ store, proxy }) => {
-    await store.pets.list({ limit: 1 });
-    const greetings = () => named(proxy.commands, 'hello');
-    await until('servers are monitored', async () => greetings().length > 0);
-
-    for (const hello of greetings()) expect(hello).to.not.have.property('topologyVersion');
-  });
+      for (const hello of greetings()) expect(hello).to.not.have.property('topologyVersion');
+    },
+  );
 
   onStore('contain whatever a caller gives as a value, never as an operator', async ({ store }) => {
     const { pets, apiKeys } = store;

@@ -287,44 +287,45 @@ const READ: readonly Pet[] = [
 ];
 
 describeStore('A MongoDB store, with documents of other programs:', ({ onStore }) => {
-  const reading =
-    'reads, changes and removes animals whose integers are int32, double or int64, and assigns greater ids';
-  onStore(reading, async ({ store, collection }) => {
-    const { pets, changes, transfer } = store;
-    await collection('pets').insertMany([...INTEGERS]);
-    await transfer.writeClaims([{ ...claimOn('t'), petId: 1n }]);
+  onStore(
+    'reads, changes and removes animals whose integers are int32, double or int64, and assigns greater ids',
+    async ({ store, collection }) => {
+      const { pets, changes, transfer } = store;
+      await collection('pets').insertMany([...INTEGERS]);
+      await transfer.writeClaims([{ ...claimOn('t'), petId: 1n }]);
 
-    const all = await pets.list({ limit: 20 });
-    const page = await pets.list({
-      after: 2n,
-      limit: 2,
-      status: 'sold',
-    });
-    const added = await pets.add(rex);
-    const [claim] = await transfer.readClaims({
-      limit: 5,
-      now: Date.now(),
-    });
-
-    expect(all).to.deep.equal(READ);
-    expect(page).to.deep.equal(READ.slice(2));
-    expect(added.id).to.be.above(2n ** 40n);
-    expect(claim).to.have.property('petId', 1n);
-    for (const pet of READ) {
-      const found = await pets.findById(pet.id);
-      const changed = await changes.change(pet.id, { status: 'pending' }, ['sold']);
-      const removed = await changes.remove(pet.id, ['pending']);
-      expect({
-        found,
-        changed,
-        removed,
-      }).to.deep.equal({
-        found: pet,
-        changed: { ...pet, status: 'pending' },
-        removed: true,
+      const all = await pets.list({ limit: 20 });
+      const page = await pets.list({
+        after: 2n,
+        limit: 2,
+        status: 'sold',
       });
-    }
-  });
+      const added = await pets.add(rex);
+      const [claim] = await transfer.readClaims({
+        limit: 5,
+        now: Date.now(),
+      });
+
+      expect(all).to.deep.equal(READ);
+      expect(page).to.deep.equal(READ.slice(2));
+      expect(added.id).to.be.above(2n ** 40n);
+      expect(claim).to.have.property('petId', 1n);
+      for (const pet of READ) {
+        const found = await pets.findById(pet.id);
+        const changed = await changes.change(pet.id, { status: 'pending' }, ['sold']);
+        const removed = await changes.remove(pet.id, ['pending']);
+        expect({
+          found,
+          changed,
+          removed,
+        }).to.deep.equal({
+          found: pet,
+          changed: { ...pet, status: 'pending' },
+          removed: true,
+        });
+      }
+    },
+  );
 
   onStore(
     'reads only the fields of an animal, and lists no document with an unknown status or a text as its id',
@@ -363,24 +364,26 @@ describeStore('A MongoDB store, with documents of other programs:', ({ onStore }
   );
 
   for (const [what, wrong] of Object.entries(NO_ANIMAL)) {
-    const title = `fails to read an animal with ${what}, with an error that names it, and never assigns its id`;
-    onStore(title, async ({ store: { pets }, collection }) => {
-      await collection('pets').insertOne({ ...VALID, ...wrong });
+    onStore(
+      `fails to read an animal with ${what}, with an error that names it, and never assigns its id`,
+      async ({ store: { pets }, collection }) => {
+        await collection('pets').insertOne({ ...VALID, ...wrong });
 
-      const reasons = [await unavailable(pets.list({ limit: 5 }))];
-      const isFindable = typeof wrong._id === 'bigint';
-      if (isFindable) reasons.push(await unavailable(pets.findById(wrong._id)));
-      const added = await pets.add(rex);
+        const reasons = [await unavailable(pets.list({ limit: 5 }))];
+        const isFindable = typeof wrong._id === 'bigint';
+        if (isFindable) reasons.push(await unavailable(pets.findById(wrong._id)));
+        const added = await pets.add(rex);
 
-      for (const reason of reasons) {
-        expect(reason).to.match(/^the document \S.* in pets is not valid: /);
-        expect(reason).to.not.include('Rex');
-        if (isFindable) expect(reason).to.include(` ${wrong._id}n `);
-      }
-      expect(added.id).to.be.above(10n);
-      const stored = await collection('pets').countDocuments();
-      expect(stored, 'documents').to.equal(2);
-    });
+        for (const reason of reasons) {
+          expect(reason).to.match(/^the document \S.* in pets is not valid: /);
+          expect(reason).to.not.include('Rex');
+          if (isFindable) expect(reason).to.include(` ${wrong._id}n `);
+        }
+        expect(added.id).to.be.above(10n);
+        const stored = await collection('pets').countDocuments();
+        expect(stored, 'documents').to.equal(2);
+      },
+    );
   }
 
   for (const wrong of [{ revokedAt: '2026-01-01' }, { revokedAt: null }, { createdAt: null }]) {

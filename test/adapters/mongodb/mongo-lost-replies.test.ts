@@ -116,17 +116,19 @@ describeStore('A MongoDB store whose replies get lost', ({ throughProxy }) => {
     }
   }
 
-  const title =
-    'says that it is unavailable when no reply comes at all: the animal is stored at most once';
-  throughProxy(title, { timeout: 600 }, async ({ store, proxy, collection }) => {
-    await store.pets.add({ ...rex, name: 'first' });
-    proxy.dropReplies.set('insert', Infinity);
+  throughProxy(
+    'says that it is unavailable when no reply comes at all: the animal is stored at most once',
+    { timeout: 600 },
+    async ({ store, proxy, collection }) => {
+      await store.pets.add({ ...rex, name: 'first' });
+      proxy.dropReplies.set('insert', Infinity);
 
-    await unavailable(store.pets.add(rex));
+      await unavailable(store.pets.add(rex));
 
-    const stored = await collection('pets').countDocuments({ name: 'Rex' });
-    expect(stored, 'animals').to.equal(1);
-  });
+      const stored = await collection('pets').countDocuments({ name: 'Rex' });
+      expect(stored, 'animals').to.equal(1);
+    },
+  );
 });
 
 const FAILURES: Readonly<Record<string, object>> = {
@@ -196,20 +198,23 @@ describeStore('A MongoDB store on a server that fails on demand', ({ server, onS
     blockConnection: true,
     blockTimeMS: 1200,
   };
-  const closing = 'lets the calls in progress finish before it closes, though one fails';
-  failing(closing, slow, async (store) => {
-    const given = new AbortController();
-    const adding = store.pets.add(rex);
-    const failed = rejection(store.pets.add(rex, { signal: given.signal }));
-    await delay(100);
+  failing(
+    'lets the calls in progress finish before it closes, though one fails',
+    slow,
+    async (store) => {
+      const given = new AbortController();
+      const adding = store.pets.add(rex);
+      const failed = rejection(store.pets.add(rex, { signal: given.signal }));
+      await delay(100);
 
-    const closed = store.close();
-    given.abort();
-    await Promise.all([failed, closed]);
+      const closed = store.close();
+      given.abort();
+      await Promise.all([failed, closed]);
 
-    const added = await adding;
-    expect(added).to.include(rex);
-  });
+      const added = await adding;
+      expect(added).to.include(rex);
+    },
+  );
 
   for (const [what, errorCode] of [
     ['lacks the right to', 13],
@@ -221,12 +226,15 @@ describeStore('A MongoDB store on a server that fails on demand', ({ server, onS
       failCommands: ['find'],
       errorCode,
     };
-    const title = `says that it is unavailable, without retrying, when the server ${what}`;
-    failing(title, failure, async ({ pets }) => {
-      const error = await rejection(pets.list({ limit: 5 }));
+    failing(
+      `says that it is unavailable, without retrying, when the server ${what}`,
+      failure,
+      async ({ pets }) => {
+        const error = await rejection(pets.list({ limit: 5 }));
 
-      expect(error).to.have.property('code', 'service_unavailable');
-      expect(error).to.have.nested.property('cause.code', errorCode);
-    });
+        expect(error).to.have.property('code', 'service_unavailable');
+        expect(error).to.have.nested.property('cause.code', errorCode);
+      },
+    );
   }
 });

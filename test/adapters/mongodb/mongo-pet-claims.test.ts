@@ -10,57 +10,61 @@ async function addClaimAlone({ store, collection }: Bench): Promise<CreatedPet> 
 }
 
 describeStore('A claim in MongoDB', ({ onStore, throughProxy }) => {
-  const died = 'has its animal stored by a retry, under its id, if the process ended before that';
-  onStore(died, async (bench) => {
-    const { pet } = await addClaimAlone(bench);
+  onStore(
+    'has its animal stored by a retry, under its id, if the process ended before that',
+    async (bench) => {
+      const { pet } = await addClaimAlone(bench);
 
-    const replay = await addOnce(bench.store);
+      const replay = await addOnce(bench.store);
 
-    expect(replay).to.deep.equal({ pet, replayed: true });
-    await expectListed(bench.store.pets, [pet]);
-  });
+      expect(replay).to.deep.equal({ pet, replayed: true });
+      await expectListed(bench.store.pets, [pet]);
+    },
+  );
 
-  const taken =
-    'gets one other id by two retries at once, if another animal was restored under its id before its own was stored';
-  throughProxy(taken, {}, async (bench) => {
-    const { store, collection, proxy } = bench;
-    const { pet } = await addClaimAlone(bench);
-    const another = {
-      _id: pet.id,
-      name: 'Another',
-      categoryId: 1n,
-      status: 'sold',
-    };
-    await collection('pets').insertOne(another);
-    // One retry gives the claim another id after the other one has stored the animal.
-    const isHeld = Promise.withResolvers<void>();
-    const isStored = Promise.withResolvers<void>();
-    proxy.onMessage = () => {
-      if (proxy.commands.at(-1)?.['update'] !== 'claims') return;
-      proxy.onMessage = () => undefined;
-      isHeld.resolve();
-      return isStored.promise;
-    };
+  throughProxy(
+    'gets one other id by two retries at once, if another animal was restored under its id before its own was stored',
+    {},
+    async (bench) => {
+      const { store, collection, proxy } = bench;
+      const { pet } = await addClaimAlone(bench);
+      const another = {
+        _id: pet.id,
+        name: 'Another',
+        categoryId: 1n,
+        status: 'sold',
+      };
+      await collection('pets').insertOne(another);
+      // One retry gives the claim another id after the other one has stored the animal.
+      const isHeld = Promise.withResolvers<void>();
+      const isStored = Promise.withResolvers<void>();
+      proxy.onMessage = () => {
+        if (proxy.commands.at(-1)?.['update'] !== 'claims') return;
+        proxy.onMessage = () => undefined;
+        isHeld.resolve();
+        return isStored.promise;
+      };
 
-    const retrying = addOnce(store);
-    await isHeld.promise;
-    const replay = await addOnce(store);
-    isStored.resolve();
-    const late = await retrying;
+      const retrying = addOnce(store);
+      await isHeld.promise;
+      const replay = await addOnce(store);
+      isStored.resolve();
+      const late = await retrying;
 
-    expect(late, 'the retry that was held').to.deep.equal(replay);
-    const { id } = replay.pet;
-    expect(id, 'the new id').to.be.above(pet.id);
-    expect(replay.pet).to.deep.equal({ ...pet, id });
-    expect(replay.replayed).to.equal(true);
-    const stored = await store.pets.findById(id);
-    expect(stored).to.deep.equal(replay.pet);
-    const counts = {
-      pets: await collection('pets').countDocuments(),
-      claims: await collection('claims').countDocuments(),
-    };
-    expect(counts).to.deep.equal({ pets: 2, claims: 1 });
-    const again = await addOnce(store);
-    expect(again, 'a retry afterwards').to.deep.equal(replay);
-  });
+      expect(late, 'the retry that was held').to.deep.equal(replay);
+      const { id } = replay.pet;
+      expect(id, 'the new id').to.be.above(pet.id);
+      expect(replay.pet).to.deep.equal({ ...pet, id });
+      expect(replay.replayed).to.equal(true);
+      const stored = await store.pets.findById(id);
+      expect(stored).to.deep.equal(replay.pet);
+      const counts = {
+        pets: await collection('pets').countDocuments(),
+        claims: await collection('claims').countDocuments(),
+      };
+      expect(counts).to.deep.equal({ pets: 2, claims: 1 });
+      const again = await addOnce(store);
+      expect(again, 'a retry afterwards').to.deep.equal(replay);
+    },
+  );
 });

@@ -196,97 +196,113 @@ const callAll = ({ pets, apiKeys, transfer }: CompleteStore, signal?: AbortSigna
   ].map((call: Promise<unknown>) => rejection(call));
 
 describeStore('A MongoDB store whose database becomes unreachable', ({ throughProxy }) => {
-  const once =
-    'says once that it is unreachable and once that it is reachable again, and refuses calls at once meanwhile';
   const options = { timeout: 2000, query: '&serverSelectionTimeoutMS=60000' };
-  throughProxy(once, options, async ({ store, proxy, notices }) => {
-    await proxy.close();
-    await failing(store); // waits, as an election may be in progress
-    await delay(options.timeout);
+  throughProxy(
+    'says once that it is unreachable and once that it is reachable again, and refuses calls at once meanwhile',
+    options,
+    async ({ store, proxy, notices }) => {
+      await proxy.close();
+      await failing(store); // waits, as an election may be in progress
+      await delay(options.timeout);
 
-    const reasons = [await unavailable(store.check()), await whyNot(store)];
-    await proxy.open();
-    await untilReady(store);
+      const reasons = [await unavailable(store.check()), await whyNot(store)];
+      await proxy.open();
+      await untilReady(store);
 
-    for (const reason of reasons) expect(reason).to.match(/^connect ECONNREFUSED /);
-    // The preparation of the database may go on, and has notices of its own.
-    const [unreachable, ...others] = notices.filter((line) => / is (?:un)?reachable/.test(line));
-    expect(unreachable).to.match(/^the database is unreachable: ./);
-    expect(others).to.deep.equal(['the database is reachable again']);
-  });
+      for (const reason of reasons) expect(reason).to.match(/^connect ECONNREFUSED /);
+      // The preparation of the database may go on, and has notices of its own.
+      const [unreachable, ...others] = notices.filter((line) => / is (?:un)?reachable/.test(line));
+      expect(unreachable).to.match(/^the database is unreachable: ./);
+      expect(others).to.deep.equal(['the database is reachable again']);
+    },
+  );
 
-  const soon =
-    'fails a call at its timeout while the database is silent, and serves within three seconds of its return';
-  throughProxy(soon, { timeout: 600 }, async ({ store, proxy }) => {
-    const added = await succeeding(() => store.pets.add(rex));
-    proxy.silent = true;
+  throughProxy(
+    'fails a call at its timeout while the database is silent, and serves within three seconds of its return',
+    { timeout: 600 },
+    async ({ store, proxy }) => {
+      const added = await succeeding(() => store.pets.add(rex));
+      proxy.silent = true;
 
-    const { outcome, took } = await timed(failing(store));
-    await proxy.close();
-    await delay(1000); // the driver waits for nothing any more, and looks for the database at each heartbeat
-    proxy.silent = false;
-    await proxy.open();
-    const returned = await timed(untilReady(store));
-    const found = await succeeding(() => store.pets.findById(added.id));
+      const { outcome, took } = await timed(failing(store));
+      await proxy.close();
+      await delay(1000); // the driver waits for nothing any more, and looks for the database at each heartbeat
+      proxy.silent = false;
+      await proxy.open();
+      const returned = await timed(untilReady(store));
+      const found = await succeeding(() => store.pets.findById(added.id));
 
-    expect(outcome).to.have.property('code', 'service_unavailable');
-    expect(took, 'milliseconds until the list failed').to.be.within(550, 600 + BUSY);
-    expect(returned.took, 'milliseconds until it is ready').to.be.below(3000 + BUSY);
-    expect(found).to.deep.equal(added);
-  });
+      expect(outcome).to.have.property('code', 'service_unavailable');
+      expect(took, 'milliseconds until the list failed').to.be.within(550, 600 + BUSY);
+      expect(returned.took, 'milliseconds until it is ready').to.be.below(3000 + BUSY);
+      expect(found).to.deep.equal(added);
+    },
+  );
 
-  const idle = 'uses no connection again that was idle for half a minute';
-  throughProxy(idle, { timeout: 1500 }, async ({ store, proxy }) => {
-    const { pets } = store;
-    await Promise.all(times(10, () => pets.add(rex))); // opens ten connections
-    const now = performance.now.bind(performance);
-    const later = mock.method(performance, 'now', () => now() + 31_000);
-    try {
-      proxy.lose({ monitors: false });
+  throughProxy(
+    'uses no connection again that was idle for half a minute',
+    { timeout: 1500 },
+    async ({ store, proxy }) => {
+      const { pets } = store;
+      await Promise.all(times(10, () => pets.add(rex))); // opens ten connections
+      const now = performance.now.bind(performance);
+      const later = mock.method(performance, 'now', () => now() + 31_000);
+      try {
+        proxy.lose({ monitors: false });
 
-      for (let left = 8; left > 0; left -= 1) await store.pets.add(rex);
-    } finally {
-      later.mock.restore();
-    }
-  });
+        for (let left = 8; left > 0; left -= 1) await store.pets.add(rex);
+      } finally {
+        later.mock.restore();
+      }
+    },
+  );
 
-  const given = 'never stores an animal whose create was given up while it waited';
-  throughProxy(given, {}, async ({ store: { pets }, proxy }) => {
-    await proxy.close();
-    const signal = AbortSignal.timeout(100);
-    await rejection(pets.add({ ...rex, name: 'given up' }, { signal }));
-    await proxy.open();
+  throughProxy(
+    'never stores an animal whose create was given up while it waited',
+    {},
+    async ({ store: { pets }, proxy }) => {
+      await proxy.close();
+      const signal = AbortSignal.timeout(100);
+      await rejection(pets.add({ ...rex, name: 'given up' }, { signal }));
+      await proxy.open();
 
-    const added = await pets.add(rex);
+      const added = await pets.add(rex);
 
-    await expectListed(pets, [added]);
-  });
+      await expectListed(pets, [added]);
+    },
+  );
 
-  const aborted = 'ends calls by their signals, with their reason, while nothing answers';
-  throughProxy(aborted, {}, async ({ store, proxy }) => {
-    proxy.silent = true;
-    const controller = new AbortController();
-    const reason = new Error('given up');
-    const calls = Promise.all(callAll(store, controller.signal));
-    await delay(100);
+  throughProxy(
+    'ends calls by their signals, with their reason, while nothing answers',
+    {},
+    async ({ store, proxy }) => {
+      proxy.silent = true;
+      const controller = new AbortController();
+      const reason = new Error('given up');
+      const calls = Promise.all(callAll(store, controller.signal));
+      await delay(100);
 
-    controller.abort(reason);
-    const { outcome, took } = await timed(calls);
+      controller.abort(reason);
+      const { outcome, took } = await timed(calls);
 
-    for (const error of outcome) expect(error).to.equal(reason);
-    expect(took, 'milliseconds until all calls ended').to.be.below(BUSY);
-  });
+      for (const error of outcome) expect(error).to.equal(reason);
+      expect(took, 'milliseconds until all calls ended').to.be.below(BUSY);
+    },
+  );
 
-  const closed = 'closes soon while nothing answers, and ends the calls before and after that';
-  throughProxy(closed, {}, async ({ store, proxy }) => {
-    proxy.silent = true;
-    const before = callAll(store);
+  throughProxy(
+    'closes soon while nothing answers, and ends the calls before and after that',
+    {},
+    async ({ store, proxy }) => {
+      proxy.silent = true;
+      const before = callAll(store);
 
-    const { took } = await timed(store.close());
-    const errors = await Promise.all([...before, ...callAll(store)]);
+      const { took } = await timed(store.close());
+      const errors = await Promise.all([...before, ...callAll(store)]);
 
-    expect(took, 'milliseconds to close').to.be.below(3000 + BUSY);
-    for (const error of errors) expect(error).to.have.property('code', 'service_unavailable');
-    await proxy.close();
-  });
+      expect(took, 'milliseconds to close').to.be.below(3000 + BUSY);
+      for (const error of errors) expect(error).to.have.property('code', 'service_unavailable');
+      await proxy.close();
+    },
+  );
 });
