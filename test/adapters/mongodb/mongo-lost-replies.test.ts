@@ -35,7 +35,10 @@ const ONCE: Readonly<Record<string, (store: CompleteStore, losing: Losing) => Pr
     const replay = await losing('find', () => addOnce(store));
 
     expect(made.replayed).to.equal(false);
-    expect(replay).to.deep.equal({ pet: made.pet, replayed: true });
+    expect(replay).to.deep.equal({
+      pet: made.pet,
+      replayed: true,
+    });
     await expectListed(store.pets, [made.pet]);
   },
 

@@ -94,7 +94,10 @@ describeOnOwnServers('The rights that the page about MongoDB gives the service',
   after(() => root.close());
 
   const grant = async (actions: readonly string[]): Promise<void> => {
-    const privileges = ROLE.privileges.map((privilege) => ({ ...privilege, actions }));
+    const privileges = ROLE.privileges.map((privilege) => ({
+      ...privilege,
+      actions,
+    }));
     await root.db(DATABASE).command({ updateRole: ROLE.role, privileges });
   };
 

@@ -89,7 +89,10 @@ describe('A call to MongoDB', () => {
         throw error;
       });
 
-      expect(await rejection(never)).to.include({ code: 'service_unavailable', cause: error });
+      expect(await rejection(never)).to.include({
+        code: 'service_unavailable',
+        cause: error,
+      });
       expect(tries, 'tries with pauses').to.be.within(2, 20);
     });
   }
@@ -126,7 +129,10 @@ describe('A call to MongoDB', () => {
       return times.length === 1 ? Promise.reject(fault) : new Promise<never>(() => {});
     });
 
-    expect(await rejection(call)).to.include({ code: 'service_unavailable', cause: fault });
+    expect(await rejection(call)).to.include({
+      code: 'service_unavailable',
+      cause: fault,
+    });
     const silent = times.slice(1);
     expect(silent).to.not.be.empty;
     const sum = silent.reduce((all, each) => all + each);
