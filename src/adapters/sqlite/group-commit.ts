@@ -144,7 +144,8 @@ export class GroupCommit {
       const settlers = this.#runAll(batch);
       if (settlers === undefined) return undefined;
       this.#commit.get();
-      this.#noteVersion(version);
+      if (version !== this.#latestVersion) this.#othersWroteAt = performance.now();
+      this.#latestVersion = version;
       return settlers;
     } finally {
       // Open without a commit, or if `begin` met one that was left open.
@@ -175,10 +176,5 @@ export class GroupCommit {
   /** It changes with the commits of other connections. Inside a transaction, to read it takes no lock of its own. */
   #readVersion(): unknown {
     return this.#version.get()?.['data_version'];
-  }
-
-  #noteVersion(version: unknown): void {
-    if (version !== this.#latestVersion) this.#othersWroteAt = performance.now();
-    this.#latestVersion = version;
   }
 }

@@ -115,10 +115,10 @@ function prepareWriting(
   // One page, written at once. Without a journal file, a crash leaves nothing that has to be rolled back.
   if (isNew)
     database.exec(`PRAGMA journal_mode = MEMORY; PRAGMA application_id = ${APPLICATION_ID}`);
-  database.exec(
-    'PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL; PRAGMA trusted_schema = OFF',
-  );
-  database.exec(`PRAGMA journal_size_limit = ${LOG_SIZE}`);
+  database.exec(`
+    PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL; PRAGMA trusted_schema = OFF;
+    PRAGMA journal_size_limit = ${LOG_SIZE};
+  `);
   upgradeSchema(database, file, notice);
   // A process that died in a commit may have left it in the log, not on the disk. It is read as committed, and a retry of
   // the create would acknowledge it without another sync.
