@@ -82,8 +82,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .action(({ json }: Options) =>
       withKeys(commands, 'read', async (managed) => {
         const all = await managed.list();
-        const lines = [HEADINGS, ...all.map(cellsOf)].map(lineOf);
-        await print(io.stdout, resultText(json, all, lines));
+        await print(io.stdout, resultText(json, all, [HEADINGS, ...all.map(lineOf)]));
       }),
     );
 
@@ -158,16 +157,14 @@ function endOf({ expiresAt, revokedAt }: ManagedApiKey): string {
   return first ?? 'never';
 }
 
-const HEADINGS = ['ID', 'STATE', 'CREATED', 'ENDS', 'SCOPES', 'NAME'];
-const WIDTHS = [8, 7, 24, 24, SCOPES.join(',').length, 0];
+const SCOPES_WIDTH = SCOPES.join(',').length;
 
-function cellsOf(key: ManagedApiKey): readonly string[] {
-  const { id, state, createdAt, scopes, name } = key;
-  return [id, state, createdAt.toISOString(), endOf(key), scopes.join(','), name];
-}
+const HEADINGS = `ID        STATE    CREATED                   ENDS                      ${'SCOPES'.padEnd(SCOPES_WIDTH)}  NAME`;
 
 /** A line of a list. */
-function lineOf(cells: readonly string[]): string {
-  const columns = cells.map((cell, index) => cell.padEnd(WIDTHS[index] ?? 0));
-  return printable(columns.join('  '));
+function lineOf(key: ManagedApiKey): string {
+  const { id, state, createdAt, scopes, name } = key;
+  const times = `${createdAt.toISOString()}  ${endOf(key).padEnd(24)}`;
+  const line = `${id.padEnd(8)}  ${state.padEnd(7)}  ${times}  ${scopes.join(',').padEnd(SCOPES_WIDTH)}  ${name}`;
+  return printable(line);
 }
