@@ -225,7 +225,7 @@ export class Gate extends Duplex {
     this.feed();
   }
 
-  /** Parses at most one piece of a connection in a turn: a body in chunks could have thousands. */
+  /** Feeds the next piece after other connections had their turn: a body in chunks could have thousands. */
   #feedSoon(): void {
     if (this.#input.length > 0 || this.#socket.readableEnded) setImmediate(this.feed);
   }
