@@ -47,8 +47,10 @@ function namesField(file: string, source: string): boolean {
   const ownWords =
     /categoryId|category_id|petStatus|PetStatus|pet_status|PET_STATUS|StatusConflict/;
   if (ownWords.test(source) || /\b(?:pet|animal)\.(?:name|status)\b/.test(source)) return true;
-  const isInner = /^src\/(?:domain|application|adapters\/(?:memory|sqlite|mongodb))\//.test(file);
-  return isInner && /\bstatus\b(?!.*'(?:fulfilled|rejected)')/.test(source);
+  const inQueries = /limit, status\b|status, after|`\$status`|status_1|by_status/;
+  return (
+    /^src\/(?:application|adapters\/(?:sqlite|mongodb))\//.test(file) && inQueries.test(source)
+  );
 }
 
 describe('The documents', () => {
