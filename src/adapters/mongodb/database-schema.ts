@@ -86,9 +86,11 @@ export async function createIndexes(
   if (faults.length > 0) throw new Error(faults.join('; '));
 }
 
-/** Whether an index serves as the one that is wanted: with the same keys, and deleting as that one does. */
+/** Whether an index serves as the one that is wanted: for all documents, and deleting as that one does. */
 const isSame = (wanted: IndexDescription, other: IndexDescriptionInfo): boolean =>
   keysOf(wanted) === keysOf(other) &&
+  !other.partialFilterExpression &&
+  !other.hidden &&
   (wanted.expireAfterSeconds === undefined) === (other.expireAfterSeconds === undefined);
 
 const keysOf = ({ key }: IndexDescription): string => Object.entries(key).flat().join();

@@ -128,6 +128,15 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     expect(said).to.deep.equal(['made the index keepUntil_1 on claims']);
   });
 
+  it('need an index for all documents beside one for some of them', async () => {
+    const ofSome = { partialFilterExpression: { status: 'sold' } };
+    await db.collection('pets').createIndex({ status: 1, _id: 1 }, { name: 'sold', ...ofSome });
+
+    const [made] = await prepared(1);
+
+    expect(made).to.equal('made the index status_1__id_1 on pets');
+  });
+
   it('have every index that can be made, and the log says again and again which cannot', async () => {
     await db.collection('pets').createIndex({ name: 1 }, { name: 'status_1__id_1' });
     await db.collection('claims').createIndex({ keepUntil: 1 }, { name: 'without an end' });
