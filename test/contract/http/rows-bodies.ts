@@ -339,7 +339,10 @@ export const BODY_HEADERS = [
       { socketOnly: EXPECTS },
     ),
   ),
-  ...[post(PET, ['Expect', 'foo']), get('/pets', ['Expect', 'foo'])].map((request) =>
+  row('expects nothing of an Expect without members', post(PET, ['Expect', ', ,']), CREATED, {
+    socketOnly: EXPECTS,
+  }),
+  ...[post(PET, ['Expect', '100-continue, foo']), get('/pets', ['Expect', 'foo'])].map((request) =>
     row(
       `answers 417 to another expectation of ${request.method}`,
       { ...request, headers: [...request.headers, ['X-Request-Id', 'expecting']] },

@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { HttpError, errorResponse } from '../error-responses.js';
+import { errorResponse, type HttpError } from '../error-responses.js';
 import { report, type HttpLog } from '../http-log.js';
 import type { HttpRequest, HttpResponse } from '../http-message.js';
 import type { AdmissionControl } from './admission-control.js';
@@ -177,9 +177,7 @@ export class NodeServer {
     http.maxHeadersCount = 0; // with a limit, Node.js silently drops further headers, such as Authorization
     http.on('request', (_request, response) => void this.#begin(response, false));
     http.on('checkContinue', (_request, response) => void this.#begin(response, true));
-    http.on('checkExpectation', (request) =>
-      this.#refuseRequest(request, new HttpError('expectation_failed')),
-    );
+    http.on('checkExpectation', (_request, response) => void this.#begin(response, false));
     http.on('connect', (request) => this.#refuseRequest(request, connectRefused(allow)));
     http.on('clientError', (error: ParserError, socket) => {
       if (!socket.destroyed) (socket as Gate).fail(parserFault(error), error.rawPacket);

@@ -53,6 +53,9 @@ export function rawHeaderValues({ rawHeaders }: IncomingMessage, name: string): 
   return values;
 }
 
+/** Lists of 100-continue alone. Their empty members are ignored (RFC 9110, 5.6.1.2). */
+const SUPPORTED_EXPECT = /^[\s,]*(?:100-continue(?:[\s,]+|$))*$/i;
+
 /** What HTTP/1.1 forbids in the headers of a request, and Node's parser accepts. */
 export function requestFault(request: IncomingMessage): HttpError | undefined {
   const { headers, httpVersion } = request;
@@ -64,6 +67,12 @@ export function requestFault(request: IncomingMessage): HttpError | undefined {
     return malformed('The request needs exactly one Host header.');
   if (!/^[\w.~%!$&'()*+,;=:[\]-]*$/.test(headers.host ?? ''))
     return malformed('The Host header is invalid.');
+  if (httpVersion !== '1.0' && !SUPPORTED_EXPECT.test(headers.expect ?? ''))
+    return new HttpError('expectation_failed');
+  return encodingFault(request);
+}
+
+function encodingFault({ headers, httpVersion }: IncomingMessage): HttpError | undefined {
   const encoding = headers['transfer-encoding'];
   // Node reports other encodings only after the listener was called (RFC 9112, 6.1).
   if (encoding !== undefined && encoding.toLowerCase() !== 'chunked')
