@@ -62,7 +62,7 @@ const IN_TEXT = [
   "(?<=[?&'`]|--map |--map.*,)FIELD(?==)|(?<=')FIELD(?=\\[|%5B)",
   // Messages, and what tests expect of them.
   String.raw`(?<!--|the |a |its )\bFIELD(?= (?:must|is|has blanks|\.\*|\.\+|\$\{(?:PET_RULES|BLANK)))`,
-  String.raw`(?<=[Aa] |every |invalid |another |the )FIELD(?= of \$|,| exactly|, and|')`,
+  String.raw`(?<=[Aa] |one |every |invalid |another |the )FIELD(?= of \$|,| exactly| succeed|, and|')`,
   String.raw`(?<=\(\?[=!]\.\*|invalid\(/|/\\b)FIELD(?=\)|/|\\b/)|(?<=second member |several members |columns? |read: )FIELD\b`,
   '(?<=`)FIELD(?=` (?:filter|if))|(?<=`\\\\?\\$)FIELD(?=`)',
 ];
@@ -127,6 +127,7 @@ const VALUES = [
   // The fingerprint of a create, in its test.
   [/aad0c1[\da-f]{58}/g, hash('sha256', JSON.stringify(['Fido', '1', to('available')]))],
   [/(?<=u00|%)73old/g, `${hexOf(to('sold'))}${to('sold').slice(1)}`],
+  [/(?<=%)61vailable/g, `${hexOf(to('available'))}${to('available').slice(1)}`],
 ];
 
 const WORDS = [
