@@ -54,7 +54,7 @@ const IN_TEXT = [
   // Members beside others of an animal, and values.
   String.raw`\bFIELD(?=: [^:{}]*(?:,\s+categoryId|\},\s+\{ categoryId))|(?<=categoryId: [^:{}]*,\s+|\{ id: \w+, )FIELD(?=: )`,
   String.raw`(?<=\.\.\.(?:rex|fido|pet|FULL_PET|VALID)[,\s][^{}]*)\bFIELD(?=: )`,
-  String.raw`\bFIELD(?=["'\\]* ?[:=] ?["'\\]*${VALUE}\b)|(?<=property\('|'\)\))FIELD(?=', '${VALUE}')`,
+  String.raw`\bFIELD(?<=status)(?=["'\\]* ?[:=] ?["'\\]*${VALUE}\b)|(?<=property\('|'\)\))FIELD(?=', '${VALUE}')`,
   String.raw`(?<=\bpet\??\.|PET_RULES\.|FIELD_VALUES\.)FIELD\b`,
   String.raw`(?<=field: '|(?<![\].\w])\['|name: '|[!=]== '|(?:exactly|escaped|get)\('|NewPet\['|Pick<PetRange,.*')FIELD(?=')`,
   String.raw`(?<='limit', '|'listPets', ')FIELD(?=')`,
