@@ -19,6 +19,7 @@ import { handleWith } from './koa-request.js';
  * A route responds with text, or with what `stringifyJson` writes as JSON. It refuses a request by
  * `ctx.throw(status, message, { code })`; the default code is the status in words, such as `not_found`. Any
  * other error is a fault: the client gets 500, the log of `http` the error, and your application emits it as `error`.
+ * The interface responds to OPTIONS: routes of the router for it are not called.
  */
 export function behindApiKeys(http: HttpInterface, router: Router): Middleware {
   const dispatch = router.routes() as Middleware;
@@ -48,7 +49,7 @@ function endpointsAt(
   const endpoints = new Map<string, Endpoint>();
   for (const { methods, name } of router.match(path, '').path) {
     for (const method of methods) {
-      if (method === 'HEAD') continue; // it follows from GET
+      if (method === 'HEAD' || method === 'OPTIONS') continue; // the interface adds them
       endpoints.set(method, { operation: name, scope: scopeOf(method), handle });
     }
   }

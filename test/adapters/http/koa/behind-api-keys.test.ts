@@ -212,6 +212,18 @@ describe('behindApiKeys', () => {
     expect(headers.get('access-control-allow-methods')).to.equal('PUT, OPTIONS');
   });
 
+  it('names OPTIONS once for a router that has it too, and does not call its route', async () => {
+    const called: string[] = [];
+    const router = new Router().all('/v1/all', ({ method }) => void called.push(method));
+    const url = `${await serve(createKoaApp(httpInterface({ log }), router).callback())}/v1/all`;
+
+    const { status, headers } = await fetch(url, { method: 'OPTIONS' });
+
+    expect(status).to.equal(204);
+    expect(headers.get('allow')?.match(/OPTIONS/g), 'OPTIONS in Allow').to.have.length(1);
+    expect(called, 'calls of the route').to.deep.equal([]);
+  });
+
   for (const path of ['/v1/orders', '/v1/pets', '/']) {
     it(`leaves ${path} to the next middleware`, async () => {
       const url = await serving(leave('own'));
