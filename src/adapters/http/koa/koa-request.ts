@@ -41,7 +41,11 @@ export function respond(context: Context, answer: HttpResponse): void {
   if (answer.body !== '') response.body = contentOf(answer.body);
 }
 
-/** Middleware that lets the interface handle the requests whose route it finds. It leaves others to the next. */
+/**
+ * Middleware that lets the interface handle some requests.
+ * @param find returns the route of a request, and may prepare `ctx.state`; `undefined` leaves the request to the next
+ * middleware
+ */
 export function handleWith(
   http: HttpInterface,
   find: (context: Context) => FoundRoute | undefined,
