@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { Stream } from 'node:stream';
 import type { Router } from '@koa/router';
 import type Koa from 'koa';
 import type { Context, Middleware } from 'koa';
@@ -16,8 +17,8 @@ import { handleWith } from './koa-request.js';
  * from request ids, the log, keys and the rate limit to the deadline, CORS, 405 and the Error shape. GET needs the scope
  * `pets:read`, DELETE `pets:delete`, any other method `pets:write`. `ctx.state` becomes an `AnimalStoreState`.
  *
- * A route responds with text, or with what `stringifyJson` writes as JSON. It refuses a request by
- * `ctx.throw(status, message, { code })`; the default code is the status in words, such as `not_found`. Any
+ * A route responds with text, or with what `stringifyJson` writes as JSON; bytes and streams are a fault. It refuses a
+ * request by `ctx.throw(status, message, { code })`; the default code is the status in words, such as `not_found`. Any
  * other error is a fault: the client gets 500, the log of `http` the error, and your application emits it as `error`.
  * The interface responds to OPTIONS: routes of the router for it are not called.
  */
@@ -47,7 +48,9 @@ function endpointsAt(
   handle: Endpoint['handle'],
 ): Map<string, Endpoint> {
   const endpoints = new Map<string, Endpoint>();
-  for (const { methods, name } of router.match(path, '').path) {
+  // `path` of the result has the routes of every method; `match` wants one all the same.
+  const matching = router.match(path, '').path;
+  for (const { methods, name } of matching) {
     for (const method of methods) {
       if (method === 'HEAD' || method === 'OPTIONS') continue; // the interface adds them
       endpoints.set(method, { operation: name, scope: scopeOf(method), handle });
@@ -63,6 +66,7 @@ function scopeOf(method: string): Scope {
 
 /** What a route of the host has left in the context. */
 function responseIn({ method, status, response, body }: Context): HttpResponse {
+  // Koa's status for a request that no route has answered.
   if (status === 404 && body === undefined) throw new HttpError('route_not_found');
   const isRead = method === 'GET' || method === 'HEAD';
   const caching = isRead ? REVALIDATED : UNCACHED;
@@ -70,8 +74,20 @@ function responseIn({ method, status, response, body }: Context): HttpResponse {
   return {
     status,
     headers: response.get('Cache-Control') ? {} : caching,
-    body: typeof value === 'string' ? value : stringifyJson(value),
+    body: typeof value === 'string' ? value : jsonOf(value),
   };
+}
+
+/** Bytes and streams. As JSON each would be an object of the wrong kind, such as `{"type":"Buffer"}`. */
+const BYTES = [Uint8Array, Stream, ReadableStream, Blob, Response] as const;
+
+/** @throws {TypeError} the value is not a JSON value */
+function jsonOf(value: unknown): string {
+  if (BYTES.some((type) => value instanceof type))
+    throw new TypeError(
+      'ctx.body must be text or JSON, not bytes: no Buffer, stream, Blob or Response.',
+    );
+  return stringifyJson(value);
 }
 
 type ClientError = InstanceType<typeof Koa.HttpError>;

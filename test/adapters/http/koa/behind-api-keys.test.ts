@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { Router } from '@koa/router';
 import { expect } from 'chai';
 import Koa, { type Context } from 'koa';
@@ -60,6 +61,22 @@ describe('behindApiKeys', () => {
   ] as const) {
     it(`responds with what the route left: ${what}`, async () => {
       expect(await textOf(await serving(leave(body)))).to.equal(expected);
+    });
+  }
+
+  for (const [what, body] of [
+    ['a Buffer', Buffer.from('abc')],
+    ['a typed array', new Uint8Array(3)],
+    ['a stream', Readable.from(['abc'])],
+    ['a web stream', new Blob(['abc']).stream()],
+    ['a Blob', new Blob(['abc'])],
+    ['a Response', new Response('abc')],
+  ] as const) {
+    it(`takes ${what} in place of text or JSON for a fault of the route`, async () => {
+      const outcome = await outcomeOf(await serving(leave(body)));
+
+      expect(outcome).to.equal('500 internal_error');
+      expect(String(log.failures.at(-1))).to.include('must be text or JSON');
     });
   }
 
