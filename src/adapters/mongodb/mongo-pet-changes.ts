@@ -20,24 +20,34 @@ interface Change {
   readonly update: (change: ObjectId) => Document | Document[];
 }
 
+/** The version of an animal that a document holds: the id of its latest change. */
+const versionOf = ({ change }: PetDocument): string => String(change ?? 'never changed');
+
 /**
- * Changes of the animals in a MongoDB database. Each change leaves its own id in the animal's document, and replaces only
- * the document with the id of the change before: compare and set. So a retry whose first reply was lost recognises its
+ * Changes of the animals in a MongoDB database. Each change leaves its own id in the animal's document, as its version,
+ * and replaces only the version that it has read: compare and set. So a retry whose first reply was lost recognises its
  * change, and none takes effect twice.
  */
 export function mongoChanges(connection: MongoConnection): PetChanges {
   const pets = connection.collection<PetDocument>('pets');
 
-  /** Resolves to the document before or after the change, or to `undefined` if there is no such animal. */
-  function make({ doing, id, condition, update }: Change, call: CallOptions | undefined) {
+  /**
+   * Makes a change once, however many attempts it takes. Resolves to the document before or after the change, or to
+   * `undefined` if there is no such animal.
+   */
+  function changeOnce({ doing, id, condition, update }: Change, call: CallOptions | undefined) {
     const change = new ObjectId();
-    /** What an update whose reply is lost, or late, may have replaced. */
-    let mayBeReplaced: PetDocument | undefined;
+    /**
+     * The version that an attempt without a reply may replace. While it is stored, a retry is safe: both replace this
+     * version, so only one of them can succeed.
+     */
+    let uncertainVersion: string | undefined;
     return connection.write(doing, call, async (options) => {
       const found = await pets.findOne({ _id: { $eq: id } }, options);
       if (found === null) return undefined;
-      if (change.equals(found.change)) return found; // an earlier attempt made it
-      if (mayBeReplaced && String(mayBeReplaced.change) !== String(found.change)) {
+      if (change.equals(found.change)) return found; // an earlier attempt made it; its reply was lost
+      const version = versionOf(found);
+      if (uncertainVersion !== undefined && uncertainVersion !== version) {
         const cause = new Error(
           'an interrupted attempt may have happened before the change of another call',
         );
@@ -47,19 +57,19 @@ export function mongoChanges(connection: MongoConnection): PetChanges {
       const unmet = unmetCondition(toPet(found), condition);
       if (unmet) throw unmet;
 
-      // If the update fails, nobody knows whether it happened.
-      const mayBeReplacedBefore = mayBeReplaced;
-      mayBeReplaced = found;
+      const wasUncertain = uncertainVersion !== undefined;
+      uncertainVersion = version; // until the reply
       // `$eq: null` also matches a document that was never changed.
       const unchanged = {
         _id: { $eq: found._id },
         change: { $eq: found.change ?? null },
       } as Filter<PetDocument>;
       const { matchedCount } = await pets.updateOne(unchanged, update(change), options);
-      options.signal.throwIfAborted(); // a later attempt has begun
+      // An attempt that was given up runs on beside the next one, which relies on `uncertainVersion`.
+      options.signal.throwIfAborted();
       if (matchedCount === 1) return found;
-      // This attempt has done nothing; one before it may have.
-      mayBeReplaced = mayBeReplacedBefore;
+      // This attempt changed nothing. One before it still may.
+      if (!wasUncertain) uncertainVersion = undefined;
       throw new LostRaceError('another call has changed the animal');
     });
   }
@@ -74,7 +84,7 @@ export function mongoChanges(connection: MongoConnection): PetChanges {
         condition,
         update,
       };
-      const found = await make(change, call);
+      const found = await changeOnce(change, call);
       return found && petWithId(id, { ...toPet(found), ...fields });
     },
 
@@ -96,7 +106,7 @@ export function mongoChanges(connection: MongoConnection): PetChanges {
         condition,
         update,
       };
-      const found = await make(removal, call);
+      const found = await changeOnce(removal, call);
       return found !== undefined;
     },
   };

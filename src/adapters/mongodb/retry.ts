@@ -53,7 +53,8 @@ export async function retryWhileTransient<Result>(
 
 /**
  * Runs `attempt` with a deadline. When it passes, or `outer` is aborted, the call rejects at once and the attempt's
- * signal is aborted. The attempt does not begin if `outer` is aborted before.
+ * signal is aborted. The attempt itself may run on for a while, beside the next one: so it must check its signal before
+ * it changes what both share. It does not begin if `outer` is aborted before.
  */
 export async function within<Result>(
   milliseconds: number,
