@@ -22,7 +22,10 @@ export interface MongoStoreOptions extends OpenOptions {
   readonly timeout?: number | undefined;
 }
 
-/** In milliseconds: an attempt gets two fifths of it, a minute. The server continues to build an index after that. */
+/**
+ * How long a try to create the indexes may take, in milliseconds. Each attempt gets two fifths of it, a minute. The
+ * server continues to build an index after that.
+ */
 const INDEX_TIMEOUT = 150_000;
 
 /** The pauses between two tries to prepare the database, in milliseconds. They grow. */
@@ -44,8 +47,8 @@ export function mongoConnection(
   databaseName: string,
   { timeout: usualTimeout = 5000, mode = 'create', onNotice }: MongoStoreOptions,
 ) {
-  /** Whether the collections can hold a store. Until that is known, each call checks them before it begins. */
-  let isChecked = isReading(mode);
+  /** Whether the next call must first check that the collections can hold a store. Readers never check it. */
+  let mustCheckCollections = !isReading(mode);
   /** Resolved once no preparation is running. */
   let preparations = Promise.resolve();
   /** Set by `close`. */
@@ -62,10 +65,10 @@ export function mongoConnection(
       wtimeoutMS: SILENCE_LIMIT,
     },
   });
-  const say = notices({ onNotice });
-  /** Says nothing once the store is closing. */
-  const notice: typeof say = (line, level) => {
-    if (!closed) say(line, level);
+  const noticeAlways = notices({ onNotice });
+  /** Reports nothing once the store is closing. */
+  const notice: typeof noticeAlways = (line, level) => {
+    if (!closed) noticeAlways(line, level);
   };
   const reachability = watchReachability(client, notice);
 
@@ -74,7 +77,7 @@ export function mongoConnection(
     try {
       await client.connect();
     } catch (error) {
-      // A lookup of mongodb+srv: without hosts, the driver watches none.
+      // If it could not look up the hosts of mongodb+srv, the driver watches no server and reports nothing.
       if (isNetworkError(error)) reachability.setUnreachable(error);
       throw error;
     }
@@ -88,7 +91,7 @@ export function mongoConnection(
     const connecting = connect();
     const cause = reachability.faultAfter(timeout);
     if (cause === undefined) return connecting;
-    // The client goes on connecting, for later calls. Whether it fails is not for this one.
+    // The client continues to connect, for later calls. This one no longer waits for the outcome.
     connecting.catch(() => {});
     throw new UnavailableError(doing, { cause });
   }
@@ -99,8 +102,8 @@ export function mongoConnection(
     const outcome = retryWhileTransient(doing, { signal, timeout }, async (options) => {
       await requireConnection(doing, timeout);
       options.signal.throwIfAborted();
-      if (!isChecked) await refuseUnfit(database, options);
-      isChecked = true;
+      if (mustCheckCollections) await refuseUnfit(database, options);
+      mustCheckCollections = false;
       return attempt(options);
     });
     running.add(outcome);
@@ -134,7 +137,10 @@ export function mongoConnection(
     }
   }
 
-  /** Never rejects. Tries until it succeeds or is closed, and says why not, unless it was said that the database is unreachable. */
+  /**
+   * Prepares the database: retries until it succeeds or the store is closed. Reports each failure, unless the database is
+   * unreachable: that was reported already. Never rejects.
+   */
   async function prepareUntilDone(): Promise<void> {
     let pause = FIRST_PAUSE;
     while (true) {
