@@ -5,7 +5,7 @@ import { toInt64 } from '../../domain/int64.js';
 import type { MongoConnection } from './mongo-connection.js';
 import {
   PRESENT,
-  toClaim,
+  readableClaim,
   toPetDocument,
   type ClaimDocument,
   type PetDocument,
@@ -14,7 +14,7 @@ import type { PetInserts } from './pet-inserts.js';
 import type { AttemptOptions } from './retry.js';
 
 /** How long a batch may take, in milliseconds: an election must not end a copy. */
-const timeout = 60_000;
+const BATCH_TIMEOUT = 60_000;
 
 /**
  * Moves all of a store in a MongoDB database. A claim whose animal is missing is not read: its create was interrupted
@@ -26,7 +26,7 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
   const marks = connection.collection<{ _id: 'copy'; isUnfinished: boolean }>('counters');
 
   /** What is stored under these ids, by id. */
-  async function findPets(ids: readonly bigint[], options: AttemptOptions) {
+  async function findStored(ids: readonly bigint[], options: AttemptOptions) {
     const stored = new Map<bigint | undefined, Pick<PetDocument, 'operation' | 'removedUntil'>>();
     const found = await pets.find({ _id: { $in: ids } }, options).toArray();
     for (const pet of found) stored.set(toInt64(pet._id), pet);
@@ -37,7 +37,7 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
     survey: (call) =>
       connection.run('surveying the store', call, async (options) => {
         const lastId = await inserts.lastId(options);
-        // From the metadata of the collection, which is not exact.
+        // From the metadata of the collection: fast, but not exact.
         const count = await pets.estimatedDocumentCount(options);
         const first = await pets.findOne(PRESENT, {
           ...options,
@@ -56,7 +56,7 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
       }),
 
     markUnfinished: (isUnfinished, call) =>
-      connection.write('marking a copy', { ...call, timeout }, async (options) => {
+      connection.write('marking a copy', { ...call, timeout: BATCH_TIMEOUT }, async (options) => {
         await marks.updateOne(
           { _id: 'copy' },
           { $set: { isUnfinished } },
@@ -65,17 +65,17 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
       }),
 
     reserveIds: (last, call) =>
-      connection.write('reserving ids', { ...call, timeout }, (options) =>
+      connection.write('reserving ids', { ...call, timeout: BATCH_TIMEOUT }, (options) =>
         inserts.reserve(last, options),
       ),
 
     writePets: (given, call) =>
-      connection.write('writing animals', { ...call, timeout }, async (options) => {
+      connection.write('writing animals', { ...call, timeout: BATCH_TIMEOUT }, async (options) => {
         const ids = given.map(({ id }) => id);
-        const stored = await findPets(ids, options);
+        const stored = await findStored(ids, options);
         const removed = new Set(ids.filter((id) => stored.get(id)?.removedUntil));
         if (removed.size > 0) {
-          // Their claims expire.
+          // Expire their claims: a new animal gets the id.
           await claims.updateMany(
             { 'pet._id': { $in: [...removed] } },
             { $set: { keepUntil: new Date(0) } },
@@ -94,7 +94,7 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
       }),
 
     readClaims: ({ after, limit, now }, call) =>
-      connection.run('reading claims', { ...call, timeout }, async (options) => {
+      connection.run('reading claims', { ...call, timeout: BATCH_TIMEOUT }, async (options) => {
         const keepUntil = { $gt: new Date(now) };
         const page = {
           ...options,
@@ -104,45 +104,45 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
         let start = after === undefined ? '' : claimId(after);
         while (true) {
           const found = await claims.find({ _id: { $gt: start }, keepUntil }, page).toArray();
-          const read = found.map(toClaim);
+          const read = found.map(readableClaim);
           const ids = read.map(({ pet }) => pet._id);
-          const stored = await findPets(ids, options);
+          const stored = await findStored(ids, options);
           const complete = read.filter(({ pet }) =>
             pet.operation.equals(stored.get(pet._id)?.operation),
           );
           const last = read.at(-1);
-          // An empty batch ends the claims, so one without animals is passed over.
+          // An empty result means that there are no more claims. So if all of these lack their animals, read on.
           if (complete.length > 0 || last === undefined) return complete.map(toPetClaim);
           start = last._id;
         }
       }),
 
     writeClaims: (given, call) =>
-      connection.write('writing claims', { ...call, timeout }, async (options) => {
+      connection.write('writing claims', { ...call, timeout: BATCH_TIMEOUT }, async (options) => {
         const ids = given.map(({ petId }) => petId);
-        const stored = await findPets(ids, options);
+        const stored = await findStored(ids, options);
         const petWrites: Array<AnyBulkWriteOperation<PetDocument>> = [];
         const claimWrites: Array<AnyBulkWriteOperation<ClaimDocument>> = [];
         for (const { petId, fingerprint, ...claim } of given) {
           const keepUntil = new Date(claim.keepUntil);
-          // An animal without a document was removed before it was copied. Its claims share what a removal leaves.
+          // An animal without a document was removed before it was copied. It gets what its removal would have left.
           const pet = stored.get(petId) ?? {
             operation: new ObjectId(),
             removedUntil: keepUntil,
           };
-          stored.set(petId, pet);
-          // The document is kept as long as its last claim.
-          const field = pet.removedUntil ? 'removedUntil' : 'claimedUntil';
-          // The claim has the operation of its animal, or honouring it would add another one.
+          stored.set(petId, pet); // for its other claims in this batch
           const { operation } = pet;
-          const mark = {
+          // The animal's document is kept as long as its last claim.
+          const field = pet.removedUntil ? 'removedUntil' : 'claimedUntil';
+          const keepLonger = {
             $max: { [field]: keepUntil },
             $setOnInsert: { operation },
           };
-          petWrites.push(upsert(petId, mark));
+          petWrites.push(upsert(petId, keepLonger));
           const document = {
             fingerprint,
             keepUntil,
+            // With another operation than its animal's, a retry of the create would add the animal again.
             pet: { _id: petId, operation },
           };
           claimWrites.push(upsert(claimId(claim), { $set: document }));

@@ -4,7 +4,7 @@ import { IdempotencyKeyReusedError } from '../../domain/errors.js';
 import { petWithId } from '../../domain/pet.js';
 import type { MongoConnection } from './mongo-connection.js';
 import { LostRaceError } from './mongo-errors.js';
-import { toClaim, toPetDocument, type ClaimDocument } from './pet-document.js';
+import { readableClaim, toPetDocument, type ClaimDocument } from './pet-document.js';
 import type { PetInserts } from './pet-inserts.js';
 import { insertOrFind, type AttemptOptions } from './retry.js';
 
@@ -36,9 +36,9 @@ export function mongoClaims(
 ): NonNullable<PetRepository['addOnce']> {
   const claims = connection.collection<ClaimDocument>('claims');
 
-  /** Step 1. Resolves to the claim that is stored and valid then. */
-  async function settle(mine: ClaimDocument, now: number, options: AttemptOptions) {
-    const stored = toClaim(await insertOrFind(claims, mine, options));
+  /** Step 1: stores the claim, unless a valid one is stored. Resolves to the one that is stored then. */
+  async function storeOrFind(mine: ClaimDocument, now: number, options: AttemptOptions) {
+    const stored = readableClaim(await insertOrFind(claims, mine, options));
     if (areOfOneCall(stored, mine) || stored.keepUntil.getTime() > now) return stored;
     const expired = {
       _id: mine._id,
@@ -74,22 +74,22 @@ export function mongoClaims(
           operation,
         },
       };
-      const settled = await settle(mine, now, options);
-      if (settled.fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
+      const stored = await storeOrFind(mine, now, options);
+      if (stored.fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
 
-      const { _id: id, operation: first } = settled.pet;
+      const { _id: id, operation: storedOperation } = stored.pet;
       const document = {
-        ...toPetDocument(id, pet, first),
-        claimedUntil: settled.keepUntil,
+        ...toPetDocument(id, pet, storedOperation),
+        claimedUntil: stored.keepUntil,
       };
       const isStored = await inserts.insert(document, options);
       if (!isStored) {
-        await changeId(settled, options);
+        await changeId(stored, options);
         throw new LostRaceError(`another animal has the id ${id}`);
       }
       return {
         pet: petWithId(id, pet),
-        replayed: !areOfOneCall(settled, mine),
+        replayed: !areOfOneCall(stored, mine),
       };
     });
   };

@@ -60,8 +60,11 @@ export interface ClaimDocument {
   readonly pet: Pick<PetDocument, '_id' | 'operation'>;
 }
 
-/** @throws {UnavailableError} another program wrote the claim. */
-export function toClaim({ _id, fingerprint, keepUntil, pet }: ClaimDocument): ClaimDocument {
+/**
+ * The claim in a document, with the animal's id as a bigint.
+ * @throws {UnavailableError} a field is missing or has the wrong type: another program wrote the document.
+ */
+export function readableClaim({ _id, fingerprint, keepUntil, pet }: ClaimDocument): ClaimDocument {
   const petId = toInt64(pet?._id);
   const operation = pet?.operation;
   const isReadable =
