@@ -32,7 +32,7 @@ const INDEXES: ReadonlyArray<IndexDescription & { readonly on: string }> = [
   },
 ];
 
-/** What no collection of a store may be, by the option that makes it so. */
+/** The options that no collection of a store may have, and why. */
 const UNFIT = {
   capped: 'is capped: it would drop animals',
   collation: 'has a collation: keys that differ would be one',
@@ -69,7 +69,7 @@ export async function createIndexes(
 ): Promise<void> {
   const faults: string[] = [];
   for (const { on, ...index } of INDEXES) {
-    // Without its collection there is none.
+    // The server rejects if the collection does not exist yet.
     const present = await database
       .collection(on)
       .indexes(options)

@@ -14,14 +14,14 @@ export function mongoPets(connection: MongoConnection, inserts: PetInserts): Com
   return {
     async add(pet, call) {
       const operation = new ObjectId();
-      /** Kept by the attempts after one whose outcome is unknown. */
+      /** The id under which an earlier attempt, whose reply was lost, may have stored the animal. */
       let keptId: bigint | undefined;
       return connection.write('adding an animal', call, async (options) => {
         const id = keptId ?? (await inserts.nextId(options));
         keptId = id;
         const isStored = await inserts.insert(toPetDocument(id, pet, operation), options);
         if (isStored) return petWithId(id, pet);
-        keptId = undefined;
+        keptId = undefined; // taken: the next attempt needs another
         throw new LostRaceError(`another animal has the id ${id}`);
       });
     },

@@ -51,6 +51,7 @@ export function readUrl(url: string): { readonly client: MongoClient; readonly d
     ...FIXED,
     lookup: memberLookup(),
   });
+  // From the text: `pathname` of the parsed URL is normalised, `a/../b` to `b`.
   const [, database = ''] = /^[^/]*:\/\/[^/?]*\/?([^?]*)/.exec(url) ?? [];
   return { client, database: decodeURIComponent(database) || 'animal-store' };
 }

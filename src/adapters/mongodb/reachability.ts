@@ -26,12 +26,12 @@ export function watchReachability(client: MongoClient, notice: ReturnType<typeof
   /** Notes that no server takes writes. */
   function setUnreachable(cause: Error): void {
     if (!unreachable) notice(`the database is unreachable: ${cause.message}`);
-    // An election, which a call waits for, does not mend the URL.
+    // Calls wait while no server takes writes, because an election may end that. They do not wait with a wrong URL.
     const start = cause instanceof WrongServerError ? -Infinity : performance.now();
     unreachable = { cause, since: unreachable?.since ?? start };
   }
 
-  // The driver forgets a server of another replica set, so its description of the servers does not tell.
+  // From the heartbeats: the driver removes a server of another replica set from its description of the servers.
   client.on('serverHeartbeatSucceeded', ({ connectionId: host, reply }) => {
     wrongServer = describeWrongServer(host, reply, client.options.replicaSet);
   });
