@@ -8,7 +8,7 @@ import { addImportCommand } from './import.js';
 import { addKeyCommands } from './keys.js';
 import { isLasting, isSystemError, reasonOf } from '../service/errors.js';
 import { VERSION, startLine } from '../service/node-version.js';
-import { list, refuse } from '../service/setting-values.js';
+import { refuse } from '../service/setting-values.js';
 import { SETTINGS, SettingsError, readSettings, settingMeant } from '../service/settings.js';
 import type { Adapter } from '../service/wiring.js';
 
@@ -54,7 +54,7 @@ export async function run(
   cli.refuseRepeated(program);
   try {
     cli.refuseRemoved(args);
-    if (!(await isParsed(program, args))) return 2;
+    if (!(await runCommand(program, args))) return 2;
     await written;
     return exitCode;
   } catch (error) {
@@ -68,8 +68,11 @@ function exitCodeOf(error: unknown): number {
   return isLasting(error) || error instanceof InvalidParameterError ? 2 : 1;
 }
 
-/** Runs the command. Resolves to `false` if the command line is wrong, which was printed already. */
-async function isParsed(program: Command, args: readonly string[]): Promise<boolean> {
+/**
+ * Parses the command line and runs its command. Resolves to `false` if the command line is wrong. Commander has then
+ * printed why.
+ */
+async function runCommand(program: Command, args: readonly string[]): Promise<boolean> {
   try {
     await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
     return true;
@@ -86,7 +89,7 @@ function addServeCommand(
 ): void {
   const summary = 'Runs the service until Ctrl-C or SIGTERM. Environment variables configure it.';
   const example = 'LOG_LEVEL=warn animal-store serve --port 8080 --store sqlite:animals.db';
-  // An empty value would count as not set.
+  /** Writes an option into the environment, where `serve` reads its settings. An empty value there would count as not set. */
   const setTo = (name: string) => (text: string) => {
     io.env[name] = text || refuse('must not be empty');
   };
@@ -120,9 +123,16 @@ function settingFor(message: string): string {
 }
 
 /** The settings that the OpenAPI document shows. */
-const OF_DOCUMENT = list(
-  'BASE_PATH,PUBLIC_URL,STAGING_URL,BODY_LIMIT,DEPRECATED_SINCE,GET_PET,EXPERIMENTAL,RATE_LIMIT',
-);
+const OF_DOCUMENT = [
+  'BASE_PATH',
+  'PUBLIC_URL',
+  'STAGING_URL',
+  'BODY_LIMIT',
+  'DEPRECATED_SINCE',
+  'GET_PET',
+  'EXPERIMENTAL',
+  'RATE_LIMIT',
+];
 
 /** A table of the settings, laid out like the rest of the help. */
 function settingsHelp(command: Command): string {
