@@ -22,7 +22,8 @@ if (fault?.fatal) {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   const { run } = await import('./commands/run.js');
   process.exitCode = await run(process.argv.slice(2), process);
-  // Nothing was opened, but a module of ADAPTERS may keep the process.
+  // A module of ADAPTERS that failed to load may keep the process, for example by a timer, and nothing can close it.
+  // The command itself has closed what it opened.
   if (process.exitCode === 2) process.exit();
   // The primary of node:cluster, such as PM2, may have sent connections that this worker has not read. Disconnecting
   // waits until the primary knows that this worker accepts no more, and sends them to another one: else they would hang.
