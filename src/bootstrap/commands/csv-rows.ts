@@ -45,8 +45,9 @@ interface CsvRecord {
 }
 
 /**
- * Parses lines. Of a record that is not CSV, refuses only the first line and parses the lines after it again. Where an
- * earlier chunk held these, they are no longer in memory: the refused line is then the last that is read.
+ * Parses lines. Of a record that is not CSV, refuses only the first line, and parses the lines after it again. In two
+ * cases the refused line is the last that is read: its chunk is no longer in memory, or its quote is still open at the
+ * end of the file.
  */
 async function* csvRecords(
   chunks: AsyncIterable<readonly string[]>,
@@ -63,6 +64,7 @@ async function* csvRecords(
       if (isCsv) continue;
       const refusedIndex = reader.refuseLine() - chunkStart;
       if (refusedIndex < 0) {
+        // The record began in an earlier chunk.
         yield reader.takeRecords();
         return;
       }
@@ -107,7 +109,7 @@ class RecordReader {
     return line;
   }
 
-  /** Ends the last record. */
+  /** Ends the last record. Refuses its first line if its quote is still open. */
   async end(): Promise<void> {
     try {
       await this.#parser.end().toArray();
@@ -188,6 +190,7 @@ function fieldReader(header: readonly string[], { columns, name, unread }: PetFi
   };
 }
 
+/** The fields that a record must have: those without a default, and `id` where ids are read. */
 const REQUIRED = new Set<string>(['id', ...newPetFaults({}).map(({ field }) => field)]);
 
 /** What a cell says of a field: text if the rule of the field accepts text, else an integer. */
@@ -197,7 +200,7 @@ function valueOf(field: keyof Pet, text: string): unknown {
   return isText ? text : (parseInt64(text) ?? text);
 }
 
-/** Whether a text is a value of a field, apart from the field being required. */
+/** Whether a text is a value of a field. The empty text is none. */
 function isValue(field: keyof Pet, text: string): boolean {
   const value = valueOf(field, text);
   return field === 'id' ? typeof value === 'bigint' : PET_RULES[field](value) === undefined;
