@@ -117,8 +117,8 @@ const http: Adapter = ({ bindFrom }) => {
 };
 
 /**
- * Wires the service, then loads the adapters given and those of `ADAPTERS`.
- * Nothing is opened before it is needed. Only stores have resources to close.
+ * Wires the service by the settings of a program, with the adapters given, then those of `ADAPTERS`. Nothing is opened
+ * before it is needed. Only stores have resources to close. The URL of the store is checked when the store is opened.
  * @throws {SettingsError} naming every adapter of `ADAPTERS` that cannot be loaded.
  */
 export async function createContainer(
@@ -128,6 +128,7 @@ export async function createContainer(
   const container = await wire(settings, adapters);
   const faults = await loadAdapters(settings.adapters, container);
   if (faults.length > 0) throw new SettingsError(faults);
+  // Unlike `serve`, a program issues no first key. The warning waits for the authenticator: it is made after the log.
   if (settings.storeUrl === 'memory:' && settings.staticKeys.length === 0)
     wiring(container).decorate(TOKENS.authenticator, async (authenticator, context) => {
       const logger = await context.getAsync(TOKENS.logger);
@@ -146,7 +147,8 @@ async function wire(settings: Settings, adapters: readonly Adapter[]): Promise<C
 }
 
 /**
- * Wires the service by its environment, with the adapters given and those that `ADAPTERS` names. Opens nothing.
+ * Wires a command by its environment, with the adapters given, then those of `ADAPTERS`. Opens nothing. Checks the URL
+ * of the store, too, so that one error names all faults.
  * @param used the names of the settings that must be valid. Default: all.
  * @throws {SettingsError} naming every invalid setting and every adapter that cannot be loaded.
  */
@@ -160,10 +162,10 @@ export async function configure(
   faults.push(...(await loadAdapters(settings.adapters, container)));
   if (used === undefined || used.includes('STORE_URL')) {
     const factories = await container.getAllAsync(TOKENS.storeFactory);
-    const factory = await factoryFor(settings.storeUrl, factories);
+    const found = await factoryFor(settings.storeUrl, factories);
     const isPortShared = used === undefined && settings.reusePort === 'on';
-    if (typeof factory === 'string') faults.push(`STORE_URL ${factory}`);
-    else if (isPortShared && !factory.isShared)
+    if (typeof found === 'string') faults.push(`STORE_URL ${found}`);
+    else if (isPortShared && !found.isShared)
       faults.push('REUSE_PORT must be off: processes cannot share the store of STORE_URL');
   }
   if (faults.length > 0) throw new SettingsError(faults);

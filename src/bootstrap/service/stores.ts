@@ -43,7 +43,7 @@ export async function openStore(
   } = {},
 ): Promise<Store> {
   const { factories = STORE_FACTORIES, name = 'URL', ...how } = options;
-  const factory = await factoryFor(url, factories);
-  if (typeof factory === 'string') throw new SettingsError([`${name} ${factory}`]);
-  return factory.open(url, how);
+  const found = await factoryFor(url, factories);
+  if (typeof found === 'string') throw new SettingsError([`${name} ${found}`]);
+  return found.open(url, how);
 }
