@@ -48,15 +48,16 @@ interface Running {
 async function runUntilInterrupted(running: Running): Promise<number> {
   const { io, container, logger, signal } = running;
   const interrupted = logInterruption(running);
+  // Before the start, which makes the parts that this decorates.
   const openAdminPort = await measureForAdminPort(container);
   const service = await Promise.race([startService(container), interrupted]);
   if (service === undefined) {
     // Interrupted first. A store that never opens would keep the process; no client was served yet.
     return io.exit(0);
   }
-  await warnOfWeaknesses(running);
   let adminPort: AdminPort | undefined;
   try {
+    await warnOfWeaknesses(running);
     adminPort = await openAdminPort?.();
     await ensureKeyIfReachable(running, service);
     signal.throwIfAborted();
