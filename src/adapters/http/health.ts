@@ -13,9 +13,10 @@ const MAX_AGE = 3000;
 /** Whether the service wants requests: the store can serve, and the service is not about to stop. */
 export class Readiness {
   readonly #checkStore: (options: CallOptions) => Promise<void>;
-  /** When the last check began, and when the check began that the last result is of. */
-  #lastCheck = -Infinity;
-  #lastResult = -Infinity;
+  /** When the latest check began. */
+  #checkedAt = -Infinity;
+  /** When the check began that gave the latest result. */
+  #resultFrom = -Infinity;
   #fault: unknown;
   #stopping = false;
 
@@ -38,21 +39,21 @@ export class Readiness {
       throw new UnavailableError('stopping', { message: 'The service is stopping.' });
     const now = performance.now();
     // While one request checks, others use the latest result: Workers forbid waiting for another request's promise.
-    const isKnown = now - this.#lastResult < MAX_AGE;
-    const isDue = now - this.#lastCheck >= CHECK_INTERVAL;
+    const isKnown = now - this.#resultFrom < MAX_AGE;
+    const isDue = now - this.#checkedAt >= CHECK_INTERVAL;
     if (isDue || !isKnown) await this.#checkInTime(now);
     if (this.#fault !== undefined) throw this.#fault as Error;
   }
 
   async #checkInTime(now: number): Promise<void> {
-    this.#lastCheck = now;
+    this.#checkedAt = now;
     try {
       await withTimeLimit(CHECK_INTERVAL, this.#checkStore);
       this.#fault = undefined;
     } catch (fault) {
       this.#fault = fault;
     }
-    this.#lastResult = now;
+    this.#resultFrom = now;
   }
 }
 
