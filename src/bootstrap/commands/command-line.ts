@@ -36,7 +36,7 @@ export class InterruptedError extends Error {
 
 /**
  * Runs `work` with a signal that SIGINT and SIGTERM abort, with an `InterruptedError` as the reason. A second one ends
- * the process at once, but only a second later: a terminal's Ctrl-C arrives twice when npm started the program.
+ * the process at once. It is ignored within a second of the first: when npm started the program, one Ctrl-C arrives twice.
  */
 export async function interruptible<T>(
   io: HostProcess,
@@ -77,7 +77,10 @@ export function refuseRemoved(args: readonly string[]): void {
 
 /**
  * A message of commander without the arguments that it quotes: they may be keys. The name of an unknown command or option
- * stays, if it has letters and hyphens only.
+ * stays, if it has letters and hyphens only. Commander writes, each with a line end:
+ * - `error: unknown option 'ARGUMENT'`
+ * - `error: option '--port <number>' argument 'ARGUMENT' is invalid. must be ...`
+ * - `error: too many arguments for 'serve'. Expected 0 arguments but got 1: ARGUMENT.`
  */
 export function withoutArguments(message: string): string {
   return message
