@@ -10,7 +10,7 @@ export function addBackupCommands(program: Command, { io }: cli.Commands): void 
       .addCommand(program, name, summary, `animal-store ${name} /backup/animals.db`)
       .argument('<FILE>', argument)
       .option(...cli.JSON_OPTION)
-      .action((file: string, { json }: Options) => copyFile(io, name, file, json));
+      .action((file: string, { json }: Options) => backUpOrRestore(io, name, file, json));
 }
 
 const COMMANDS = [
@@ -32,7 +32,7 @@ interface Options {
   readonly json?: true;
 }
 
-async function copyFile(
+async function backUpOrRestore(
   io: cli.HostProcess,
   command: 'backup' | 'restore',
   file: string,

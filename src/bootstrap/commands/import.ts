@@ -66,6 +66,7 @@ export function addImportCommand(program: Command, commands: cli.Commands): void
 function columnNames(text: string): ReadonlyMap<keyof Pet, string> {
   const names = new Map<keyof Pet, string>();
   for (const pair of text.split(',')) {
+    // At the first "=": the name of a column may have more.
     const [before, name] = pair.split(/=(.+)/, 2);
     const field = COLUMNS.find((column) => column === before);
     if (field === undefined || !name || names.has(field)) {
@@ -202,6 +203,7 @@ async function readOnce(
   const content = handle?.createReadStream({ start: 0, autoClose: false }) ?? io.stdin;
   const rows = readRows(addAbortSignal(signal, content), petFile);
   const progress = (): string => `line ${how.report.line}`;
+  // A file is read by `check`, in a dry run, and then to store its animals. Standard input is read once.
   const isFirstTime = how.dryRun || handle === undefined;
   try {
     await withProgress(io, progress, () => importPets(rows, { ids: idsOf(options), ...how }));

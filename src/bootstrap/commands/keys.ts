@@ -27,11 +27,11 @@ interface Options {
   readonly json?: true;
 }
 
-const DAYS = 36_500; // a hundred years
-const RULE = `must be one or more of ${SCOPES.join(', ')}`;
+const MAX_DAYS = 36_500; // a hundred years
+const SCOPES_RULE = `must be one or more of ${SCOPES.join(', ')}`;
 function readScopes(text: string): readonly string[] {
-  const given = listOf(RULE, isScope)(text);
-  return given.length > 0 ? given : refuse(RULE);
+  const given = listOf(SCOPES_RULE, isScope)(text);
+  return given.length > 0 ? given : refuse(SCOPES_RULE);
 }
 
 export function addKeyCommands(program: Command, commands: Commands): void {
@@ -54,7 +54,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .option(
       '--expires <duration>',
       'lifetime, such as 12h or 90d (default: unlimited)',
-      duration(1, DAYS),
+      duration(1, MAX_DAYS),
     )
     .option(...JSON_OPTION)
     .action(({ name, scope, expires, json }: Options) =>
@@ -92,7 +92,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
     .option(
       '--after <duration>',
       'how long the key stays valid, such as 24h (default: 0)',
-      duration(0, DAYS),
+      duration(0, MAX_DAYS),
     )
     .action((id: string, { after }: Options) =>
       withKeys(commands, 'existing', async (managed) => {

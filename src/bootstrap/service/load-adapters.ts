@@ -64,6 +64,7 @@ function resolveSpecifier(specifier: string): string {
   const isPath = /^(?:\.{0,2}\/|[a-z]:[\\/])/i.test(specifier);
   if (isPath) return pathToFileURL(resolve(specifier)).href;
   try {
+    // `createRequire` takes the path of a module, which need not exist.
     return pathToFileURL(createRequire(resolve('adapters.js')).resolve(specifier)).href;
   } catch {
     if (statSync(specifier, { throwIfNoEntry: false })?.isFile())

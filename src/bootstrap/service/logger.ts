@@ -11,8 +11,8 @@ export async function createLogger(
   stderr: NodeJS.WriteStream,
 ): Promise<Logger> {
   const { pino } = await import('pino');
-  const isFile = 'fd' in stderr && !stderr.isTTY;
-  const destination = isFile ? await logDestination(2) : stderr;
+  const isFileOrPipe = 'fd' in stderr && !stderr.isTTY;
+  const destination = isFileOrPipe ? await logDestination(2) : stderr;
   const options = { level: logLevel, base: null, timestamp: timestamps() };
   const isPretty = logFormat === 'pretty' || (logFormat === 'auto' && stderr.isTTY);
   if (!isPretty) return pino({ ...options, hooks: { streamWrite: escaped } }, destination);

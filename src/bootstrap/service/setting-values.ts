@@ -120,10 +120,11 @@ const experimentalOperations = listOf(
 
 /** Addresses, and networks in CIDR notation (RFC 4632). Whoever trusts every address (/0) trusts every client. */
 export const networks = listOf('must hold IP addresses or networks such as 10.0.0.0/8', (text) => {
-  const [address = '', prefix = '1', ...more] = text.split('/');
+  const [address = '', prefix, ...more] = text.split('/');
+  if (isIP(address) === 0 || more.length > 0) return false;
+  if (prefix === undefined) return true;
   const bits = isIP(address) === 6 ? 128 : 32;
-  const isPrefix = /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= bits;
-  return more.length === 0 && isIP(address) !== 0 && isPrefix;
+  return /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= bits;
 });
 
 /** A host name or an address, without the brackets of IPv6. */
@@ -132,7 +133,7 @@ export function host(text: string): string {
   return text.replace(/^\[(.*)\]$/, '$1');
 }
 
-/** Clients resolve the segments . and .. before they send a path. */
+/** A path that ends in `/v1`, without the segments `.` and `..`: clients resolve these before they send a path. */
 export function basePath(text: string): string {
   if (/^(?:\/(?!\.\.?\/)[\w.~-]+)*\/v1$/.test(text)) return text;
   return refuse('must be a path that ends in /v1, such as /animals/v1');
@@ -144,7 +145,10 @@ export function serverUrl(text: string): string {
   return refuse('must be an http or https URL that ends in /v1, without user and query');
 }
 
-/** Apps and extensions have schemes of their own, for which `origin` of a URL is "null". */
+/**
+ * Origins as browsers write them: scheme, host and port. Built from the parts of the URL: for the schemes of apps and
+ * extensions, its `origin` is "null".
+ */
 const originList = listOf('must be * or origins such as https://animals.example', (origin) => {
   const url = URL.parse(origin);
   if (url === null || origin.includes('*')) return false;

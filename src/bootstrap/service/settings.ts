@@ -18,7 +18,7 @@ type Setting = ReturnType<typeof setting<unknown>>;
 const PORT = read.integer(0, 65_535);
 const LOG_LEVEL = read.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent');
 const LOG_FORMAT = read.oneOf('auto', 'pretty', 'json');
-const STORE = 'sqlite:data/animal-store.db';
+const DEFAULT_STORE_URL = 'sqlite:data/animal-store.db';
 
 /** All settings. `readSettings`, `serve --help` and docs/operations/settings.md follow this table. */
 const TABLE = {
@@ -111,7 +111,7 @@ const TABLE = {
   ),
   storeUrl: setting(
     'STORE_URL',
-    STORE,
+    DEFAULT_STORE_URL,
     String,
     'Store: sqlite:PATH, mongodb://..., memory:, or one that ADAPTERS brings.',
   ),
