@@ -185,7 +185,7 @@ function nameFault(name: unknown): string | undefined {
   // Bidirectional controls could make a name look like another one.
   const forbidden = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
   const isShown = typeof name === 'string' && !isBlank(name) && !forbidden.test(name);
-  if (isShown && !isLongerThan(100, name)) return undefined;
+  if (isShown && !isLongerThan(name, 100)) return undefined;
   return 'must be 1 to 100 characters, not blank, without control characters';
 }
 

@@ -48,7 +48,7 @@ type PetRules = Readonly<Record<keyof UnsavedPet, (value: unknown) => string | u
 
 /**
  * The rules for every animal. Each must refuse the empty text: some formats write it for an omitted field.
- * Append a new field: what stores keep depends on their order.
+ * Append new fields at the end: stores keep texts of an animal that depend on the order, to recognise it.
  */
 export const PET_RULES = {
   name: (name) => {
@@ -70,13 +70,13 @@ export const PET_RULES = {
 const NEW_PET_RULES: PetRules = {
   ...PET_RULES,
   name: (name) =>
-    typeof name === 'string' && isLongerThan(MAX_NAME_LENGTH, name)
+    typeof name === 'string' && isLongerThan(name, MAX_NAME_LENGTH)
       ? `must not be longer than ${MAX_NAME_LENGTH} characters`
       : PET_RULES.name(name),
 };
 
-/** The names of the fields that a caller gives. */
-export const NEW_PET_FIELDS = Object.keys(PET_RULES) as ReadonlyArray<keyof UnsavedPet>;
+/** Every field of an animal but its id, in the order of `PET_RULES`. */
+export const PET_FIELDS = Object.keys(PET_RULES) as ReadonlyArray<keyof UnsavedPet>;
 
 /** Every rule that an object breaks as a new animal, in the order of the fields. Other fields are ignored. */
 export function newPetFaults(pet: GivenFields): Fault[] {
@@ -86,12 +86,12 @@ export function newPetFaults(pet: GivenFields): Fault[] {
 
 /** Every rule that an object breaks as a change of an animal, in the order of the fields. Other fields are ignored. */
 export function changeFaults(change: GivenFields): Fault[] {
-  const given = NEW_PET_FIELDS.filter((field) => change[field] !== undefined);
+  const given = PET_FIELDS.filter((field) => change[field] !== undefined);
   if (given.length > 0) return brokenRules(NEW_PET_RULES, change, given);
-  return [{ field: '', message: `it must have at least one of ${NEW_PET_FIELDS.join(', ')}` }];
+  return [{ field: '', message: `it must have at least one of ${PET_FIELDS.join(', ')}` }];
 }
 
-function brokenRules(rules: PetRules, given: GivenFields, fields = NEW_PET_FIELDS): Fault[] {
+function brokenRules(rules: PetRules, given: GivenFields, fields = PET_FIELDS): Fault[] {
   return fields.flatMap((field) => {
     const value = given[field];
     const message = rules[field](value);
@@ -105,9 +105,9 @@ function brokenRules(rules: PetRules, given: GivenFields, fields = NEW_PET_FIELD
  * @throws {InvalidPetError} naming every fault. Types are checked too, for callers without a compiler.
  */
 export function unsavedPet(pet: NewPet): UnsavedPet {
-  const { name, categoryId, status = DEFAULT_STATUS } = givenFields(pet);
+  const { name, categoryId, status = DEFAULT_STATUS } = readFields(pet);
   const fields = { name, categoryId, status } satisfies EveryField;
-  requireNone(newPetFaults(fields));
+  requireNoFaults(newPetFaults(fields));
   return Object.freeze(fields) as UnsavedPet;
 }
 
@@ -116,21 +116,24 @@ export function unsavedPet(pet: NewPet): UnsavedPet {
  * @throws {InvalidPetError} naming every fault. Types are checked too, for callers without a compiler.
  */
 export function petChange(change: Partial<NewPet>): Partial<UnsavedPet> {
-  const given = Object.entries(givenFields(change)).filter(([, value]) => value !== undefined);
+  const given = Object.entries(readFields(change)).filter(([, value]) => value !== undefined);
   const fields = Object.fromEntries(given);
-  requireNone(changeFaults(fields));
+  requireNoFaults(changeFaults(fields));
   return Object.freeze(fields);
 }
 
-/** Reads each field once: a getter could return something else after the check. Safe integers become bigints. */
-function givenFields(given: GivenFields): GivenFields {
+/**
+ * Reads each field once, because a getter could return something else after the check. Turns safe integers into bigints.
+ * @throws {InvalidPetError} it is no object.
+ */
+function readFields(given: GivenFields): GivenFields {
   if (Object(given) !== given)
     throw new InvalidPetError([{ field: '', message: 'it must be an object' }]);
   const { name, categoryId, status } = given;
   return { name, categoryId: toInt64(categoryId) ?? categoryId, status } satisfies EveryField;
 }
 
-function requireNone(faults: readonly Fault[]): void {
+function requireNoFaults(faults: readonly Fault[]): void {
   if (faults.length > 0) throw new InvalidPetError(faults);
 }
 
@@ -143,14 +146,14 @@ export const petWithId = (id: bigint, { name, categoryId, status }: UnsavedPet):
  * @throws {InvalidPetError} naming every fault.
  */
 export function petFrom(data: { readonly [Field in keyof Pet]?: unknown }): Pet {
-  const fields = givenFields(data);
+  const fields = readFields(data);
   const id = toInt64(data.id);
   const faults = brokenRules(PET_RULES, fields);
   if (id === undefined) faults.unshift({ field: 'id', message: 'must be an int64' });
-  requireNone(faults);
+  requireNoFaults(faults);
   return Object.freeze({ id, ...fields }) as Pet;
 }
 
 /** Whether two animals are the same in every field. */
 export const isSamePet = (one: Pet, other: Pet): boolean =>
-  one.id === other.id && NEW_PET_FIELDS.every((field) => one[field] === other[field]);
+  one.id === other.id && PET_FIELDS.every((field) => one[field] === other[field]);

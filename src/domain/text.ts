@@ -2,7 +2,7 @@
 export const isBlank = (text: string): boolean => /^\p{White_Space}*$/u.test(text);
 
 /** Whether a text has more than `length` Unicode code points. Counts no more of a long text than necessary. */
-export function isLongerThan(length: number, text: string): boolean {
+export function isLongerThan(text: string, length: number): boolean {
   // A code point takes one or two units.
   const counted = text.slice(0, 2 * length + 1);
   return counted.length > length && Array.from(counted).length > length;

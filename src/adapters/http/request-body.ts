@@ -1,5 +1,5 @@
 import { InvalidPetError, type Fault } from '../../domain/errors.js';
-import { NEW_PET_FIELDS, changeFaults, newPetFaults, type NewPet } from '../../domain/pet.js';
+import { PET_FIELDS, changeFaults, newPetFaults, type NewPet } from '../../domain/pet.js';
 import {
   JsonNumber,
   JsonSyntaxError,
@@ -123,7 +123,7 @@ function readFields(text: string) {
   const fields: Record<string, unknown> = {};
   const others: string[] = [];
   for (const [name, member] of Object.entries(value)) {
-    const isField = NEW_PET_FIELDS.some((field) => field === name);
+    const isField = PET_FIELDS.some((field) => field === name);
     if (isField) fields[name] = withInt64(member);
     else others.push(name);
   }

@@ -2,13 +2,13 @@ import { types } from 'node:util';
 import { ObjectId } from 'mongodb';
 import { InvalidPetError } from '../../domain/errors.js';
 import { toInt64 } from '../../domain/int64.js';
-import { NEW_PET_FIELDS, petFrom, petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
+import { PET_FIELDS, petFrom, petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import { PET_STATUSES } from '../../domain/pet-status.js';
 import { unreadable } from './mongo-errors.js';
 
 /** The fields that are read: whatever else a document holds stays in the database. */
 export const PET_PROJECTION: Readonly<Record<string, 1>> = Object.fromEntries(
-  ['_id', ...NEW_PET_FIELDS].map((field) => [field, 1]),
+  ['_id', ...PET_FIELDS].map((field) => [field, 1]),
 );
 
 /** An animal in the database. */

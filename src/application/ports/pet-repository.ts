@@ -1,4 +1,4 @@
-import { NEW_PET_FIELDS, type Pet, type UnsavedPet } from '../../domain/pet.js';
+import { PET_FIELDS, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import type { CallOptions, CreatedPet, IdempotencyKey, PetQuery } from '../animal-store.js';
 
 /** The largest number of adds that `import` starts at once. Every store must take as many. */
@@ -60,8 +60,8 @@ export const claimId = ({ scope, key }: IdempotencyKey): string => JSON.stringif
  * fields at the end that an animal lacks leave no trace, so that a retry of a create from before such a field matches.
  */
 export function fingerprintText(pet: UnsavedPet): string {
-  const last = NEW_PET_FIELDS.findLastIndex((field) => pet[field] !== undefined);
-  return JSON.stringify(NEW_PET_FIELDS.slice(0, last + 1).map((field) => pet[field]?.toString()));
+  const last = PET_FIELDS.findLastIndex((field) => pet[field] !== undefined);
+  return JSON.stringify(PET_FIELDS.slice(0, last + 1).map((field) => pet[field]?.toString()));
 }
 
 /** What remains of a query once a store has read every part. If a part is added, stores that ignore it do not compile. */

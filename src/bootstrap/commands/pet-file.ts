@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import type { Hash } from 'node:crypto';
 import { extname } from 'node:path';
-import { NEW_PET_FIELDS, type Pet } from '../../domain/pet.js';
+import { PET_FIELDS, type Pet } from '../../domain/pet.js';
 import { UsageError, printable } from './command-line.js';
 
 /** The endings of files of animals, which are also the values of `--format`. */
@@ -18,7 +18,7 @@ export function isCsv(file: string, format = extname(file).slice(1).toLowerCase(
 }
 
 /** The fields of an animal in a file, in their order. */
-export const COLUMNS: ReadonlyArray<keyof Pet> = ['id', ...NEW_PET_FIELDS];
+export const COLUMNS: ReadonlyArray<keyof Pet> = ['id', ...PET_FIELDS];
 
 /** A line of CSV (RFC 4180), with quotes only where needed. */
 export function csvLine(cells: ReadonlyArray<string | bigint | undefined>): string {

@@ -19,7 +19,7 @@ import { UnavailableError } from '../../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import {
   MAX_GIVEN_ID,
-  NEW_PET_FIELDS,
+  PET_FIELDS,
   PET_RULES,
   petWithId,
   type Pet,
@@ -133,8 +133,8 @@ describe('import and export', () => {
     const pet = { id: 1n, ...FULL_PET };
     const list: PetRepository['list'] = async ({ after }) => (after === undefined ? [pet] : []);
     for (const file of ['a.csv', 'a.ndjson']) await shell(`export ${path(file)}`, { list });
-    const fields = ['id', ...NEW_PET_FIELDS];
-    const values = [1n, ...NEW_PET_FIELDS.map((field) => FULL_PET[field])];
+    const fields = ['id', ...PET_FIELDS];
+    const values = [1n, ...PET_FIELDS.map((field) => FULL_PET[field])];
 
     expect(fileText('a.csv')).to.equal(`${fields.join(',')}\n${values.join(',')}\n`);
     expect(Object.keys(JSON.parse(fileText('a.ndjson')))).to.deep.equal(fields);
