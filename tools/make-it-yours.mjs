@@ -52,7 +52,7 @@ const IN_TEXT = [
   // Filters and indexes of MongoDB.
   String.raw`\bFIELD(?=: \{ \$(?!in: \[)|: 1, _id)|(?<=collection\('pets'\)\.\w+\(\{ )FIELD\b`,
   // Members beside others of an animal, and values.
-  String.raw`\bFIELD(?=: [^:{}]*(?:,\s+categoryId|\},\s+\{ categoryId))|(?<=categoryId: [^:{}]*,\s+|\{ id: \w+, )FIELD(?=: )`,
+  String.raw`\bFIELD(?=: [^:{}]*(?:,\s+categoryId|\},\s+\{ categoryId))|(?<=categoryId: [^:{}]*,\s+|\{ _?id: \w+, )FIELD(?=: )`,
   String.raw`(?<=\.\.\.(?:rex|fido|pet|FULL_PET|VALID)[,\s][^{}]*)\bFIELD(?=: )`,
   String.raw`\bFIELD(?<=status)(?=["'\\]* ?[:=] ?["'\\]*${VALUE}\b)|(?<=property\('|'\)\))FIELD(?=', '${VALUE}')`,
   String.raw`(?<=\bpet\??\.|PET_RULES\.|FIELD_VALUES\.)FIELD\b`,
