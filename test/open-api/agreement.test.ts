@@ -4,7 +4,12 @@ import type { HttpRequest } from '../../src/adapters/http/http-message.js';
 import { readPetQuery } from '../../src/adapters/http/parameters.js';
 import { readNewPet } from '../../src/adapters/http/request-body.js';
 import { readIdempotencyKey } from '../../src/adapters/http/request-headers.js';
-import { CHANGE_QUERY, LIST_QUERY, NEW_PET, PET_CHANGE } from '../../src/adapters/http/schemas.js';
+import {
+  changeQueryValidator,
+  listQueryValidator,
+  newPetValidator,
+  petChangeValidator,
+} from '../../src/adapters/http/schemas.js';
 import { petQueryFaults, requirePetQuery } from '../../src/application/call-rules.js';
 import { AnimalStoreError } from '../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
@@ -187,7 +192,7 @@ describe('The compiled checks pass exactly what breaks no rule of the domain:', 
     const given = { name: fc.oneof(fc.constant('Bella'), value), categoryId: int64s, status };
     agree(
       fc.record(given, { requiredKeys: [] }),
-      (pet) => NEW_PET.Check(pet) && !isRare(pet.name) && isWellFormed(pet.name),
+      (pet) => newPetValidator.Check(pet) && !isRare(pet.name) && isWellFormed(pet.name),
       (pet) => isForHttp(pet.categoryId) && newPetFaults(pet).length === 0,
     );
   });
@@ -196,7 +201,7 @@ describe('The compiled checks pass exactly what breaks no rule of the domain:', 
     const long = fc.tuple(fc.constantFrom('é', '🐶'), fc.integer({ min: 990, max: 1010 }));
     agree(
       long.map(([character, length]) => ({ name: character.repeat(length), categoryId: 1n })),
-      (pet) => NEW_PET.Check(pet),
+      (pet) => newPetValidator.Check(pet),
       (pet) => newPetFaults(pet).length === 0,
     );
   });
@@ -206,7 +211,7 @@ describe('The compiled checks pass exactly what breaks no rule of the domain:', 
     const after = fc.oneof(int64s, fc.constant(undefined));
     agree(
       fc.record({ limit, status, after }, { requiredKeys: [] }),
-      (query) => LIST_QUERY.Check(query),
+      (query) => listQueryValidator.Check(query),
       (query) => petQueryFaults(query).length === 0,
     );
   });
@@ -220,7 +225,8 @@ describe('The compiled checks pass exactly what breaks no rule of the domain:', 
     agree(
       // JSON has no undefined.
       fc.record(given, { requiredKeys: [] }).map((change) => withoutUndefined(change)),
-      (change) => PET_CHANGE.Check(change) && !isRare(change.name) && isWellFormed(change.name),
+      (change) =>
+        petChangeValidator.Check(change) && !isRare(change.name) && isWellFormed(change.name),
       (change) => isForHttp(change['categoryId']) && changeFaults(change).length === 0,
     );
   });
@@ -228,7 +234,7 @@ describe('The compiled checks pass exactly what breaks no rule of the domain:', 
   it('statuses that a change starts from', () => {
     agree(
       status,
-      (from) => CHANGE_QUERY.Check({ from }),
+      (from) => changeQueryValidator.Check({ from }),
       (from) => from === undefined || isPetStatus(from),
     );
   });
@@ -240,10 +246,11 @@ describe('The compiled checks pass exactly what breaks no rule of the domain:', 
       [INT64_MAX, true],
       [INT64_MAX + 1n, false],
     ] as const) {
-      expect(NEW_PET.Check({ name: 'Bella', categoryId: end }), `categoryId ${end}`).to.equal(
-        isInside,
-      );
-      expect(LIST_QUERY.Check({ after: end }), `after ${end}`).to.equal(isInside);
+      expect(
+        newPetValidator.Check({ name: 'Bella', categoryId: end }),
+        `categoryId ${end}`,
+      ).to.equal(isInside);
+      expect(listQueryValidator.Check({ after: end }), `after ${end}`).to.equal(isInside);
     }
   });
 });

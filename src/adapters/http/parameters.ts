@@ -11,7 +11,7 @@ import { PET_RULES } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 import { OPERATIONS } from './operations.js';
 import type { RequestContext } from './routes.js';
-import { CHANGE_QUERY, LIST_QUERY, ListQuery } from './schemas.js';
+import { changeQueryValidator, listQueryValidator, ListQuery } from './schemas.js';
 
 /**
  * Reads the query of listPets. Unknown parameters are ignored.
@@ -30,7 +30,7 @@ export function readPetQuery(query: string): PetQuery {
   const refused = repeatedIn(sent, Object.keys(read));
   // A client of an older version must not start again without noticing.
   if (sent.has('cursor')) refused.push(CURSOR_REMOVED);
-  if (refused.length === 0 && LIST_QUERY.Check(read)) return read;
+  if (refused.length === 0 && listQueryValidator.Check(read)) return read;
   const others = petQueryFaults(read).filter(({ field }) =>
     refused.every((fault) => fault.field !== field),
   );
@@ -51,7 +51,7 @@ export function readFrom(query: string): PetStatus | undefined {
   const repeated = repeatedIn(sent, ['from']);
   if (repeated.length > 0) throw new InvalidParameterError(repeated);
   const read = { from: sent.get('from') ?? undefined };
-  if (CHANGE_QUERY.Check(read)) return read.from;
+  if (changeQueryValidator.Check(read)) return read.from;
   throw new InvalidParameterError(faultsOf({ from: PET_RULES.status(read.from) }));
 }
 

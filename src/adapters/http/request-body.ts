@@ -10,7 +10,7 @@ import {
 import { HttpError, detailedError } from './error-responses.js';
 import type { HeaderFields, HttpRequest } from './http-message.js';
 import { OPERATIONS } from './operations.js';
-import { NEW_PET, PET_CHANGE } from './schemas.js';
+import { newPetValidator, petChangeValidator } from './schemas.js';
 
 /** The headers of a path that supports PATCH (RFC 5789, 3.1), and of a PATCH whose type is refused (2.2). */
 export const ACCEPT_PATCH = { 'Accept-Patch': OPERATIONS.changePet.body.types.join(', ') };
@@ -91,7 +91,7 @@ const MAX_DEPTH = 16;
  */
 export function readNewPet(text: string): NewPet {
   const { fields, faults } = readFields(text);
-  if (faults.length === 0 && NEW_PET.Check(fields)) return fields;
+  if (faults.length === 0 && newPetValidator.Check(fields)) return fields;
   throw new InvalidPetError([...faults, ...newPetFaults(fields)]);
 }
 
@@ -104,7 +104,7 @@ export function readPetChange(text: string): Partial<NewPet> {
   const { fields, others, faults } = readFields(text);
   for (const name of others.slice(0, 10))
     faults.push({ field: printable(`/${name}`), message: 'cannot be changed' });
-  if (faults.length === 0 && PET_CHANGE.Check(fields)) return fields;
+  if (faults.length === 0 && petChangeValidator.Check(fields)) return fields;
   throw new InvalidPetError([...faults, ...changeFaults(fields)]);
 }
 

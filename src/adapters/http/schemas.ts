@@ -163,7 +163,7 @@ export type PetBody = Required<Static<typeof Pet, typeof REFERRED>>;
 export type ErrorBody = Static<typeof COMPONENTS.Error>;
 
 /** The checks of what clients send. What passes may still break a rule of the domain that no schema can say. */
-export const NEW_PET = Compile(REFERRED, NewPet);
-export const PET_CHANGE = Compile(REFERRED, PetChange);
-export const LIST_QUERY = Compile(REFERRED, ListQuery);
-export const CHANGE_QUERY = Compile(REFERRED, ChangeQuery);
+export const newPetValidator = Compile(REFERRED, NewPet);
+export const petChangeValidator = Compile(REFERRED, PetChange);
+export const listQueryValidator = Compile(REFERRED, ListQuery);
+export const changeQueryValidator = Compile(REFERRED, ChangeQuery);
