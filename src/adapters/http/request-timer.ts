@@ -70,7 +70,7 @@ export async function withTimeLimit<T>(
 ): Promise<T> {
   const timer = new RequestTimer(milliseconds);
   try {
-    return await timer.limit(work(timer));
+    return await timer.limit(work({ signal: timer.signal }));
   } finally {
     timer.stop();
   }
