@@ -90,9 +90,10 @@ async function attempt<T>(
   return readBody(response, await response.text(), read);
 }
 
-/** What a call rejects with, by what its last attempt rejected with. */
+/** What a call rejects with, by what its last attempt rejected with. The path names an animal that was not found. */
 function callError(cause: unknown, { baseUrl }: ClientSettings, path: string): Error {
-  if (cause instanceof ServiceError) return portErrorOf(cause, path.slice('/pets/'.length));
+  const [, petId = ''] = /^\/pets\/(.*)$/.exec(path) ?? [];
+  if (cause instanceof ServiceError) return portErrorOf(cause, petId);
   return new UnavailableError(`reaching ${new URL(baseUrl).origin}`, { cause });
 }
 
