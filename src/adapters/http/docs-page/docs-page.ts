@@ -79,11 +79,14 @@ function accessView({ basePath, publicUrl, stagingUrl }: HttpSettings): Markup {
   </section>`;
 }
 
+/** The operation whose scope and method are in the examples of errors that any operation can have. */
+const EXAMPLE = OPERATIONS.getPet;
+
 /** The errors that no operation has for itself. */
 function errorsView(settings: HttpSettings): Content {
   const own = new Set(Object.values<Operation>(OPERATIONS).flatMap(({ errors }) => errors));
   const codes = Object.keys(ERRORS) as ErrorCode[];
   return codes
     .filter((code) => !own.has(code))
-    .map((code) => errorView(code, OPERATIONS.getPet, settings));
+    .map((code) => errorView(code, EXAMPLE, settings));
 }

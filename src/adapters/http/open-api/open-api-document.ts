@@ -39,8 +39,9 @@ export function openApiDocument(given: Partial<HttpSettings> = {}): string {
   const { basePath, publicUrl, stagingUrl } = settings;
   const operations = paths(settings);
   // What no served operation refers to is left out. Schemas refer to each other.
-  const referring = stringifyJson([operations, COMPONENTS]);
-  const isUsed = ([name]: readonly [string, unknown]): boolean => referring.includes(`/${name}"`);
+  const referrers = stringifyJson([operations, COMPONENTS]);
+  // References are JSON texts such as "#/components/schemas/Pet".
+  const isUsed = ([name]: readonly [string, unknown]): boolean => referrers.includes(`/${name}"`);
   const headers = Object.entries<DocumentedHeader>(HEADERS)
     .filter(isUsed)
     .map(([name, { description, optional, type = 'string' }]) => {

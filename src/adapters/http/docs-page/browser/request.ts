@@ -51,7 +51,7 @@ export function linkedFrom(
   headers: Pick<Headers, 'get'>,
 ): { text: string; request: PreparedRequest } | undefined {
   const request = { method: 'GET', headers: [], body: null };
-  const [, id] = headers.get('Location')?.split(/.*\//) ?? [];
+  const [, id] = /\/([^/]+)$/.exec(headers.get('Location') ?? '') ?? [];
   if (id) return { text: 'Get this animal', request: { ...request, url: `${url}/${id}` } };
   const [, query] = /\?(.*)>; rel="next"/.exec(headers.get('Link') ?? '') ?? [];
   const [path] = url.split('?');
