@@ -110,15 +110,15 @@ export class HttpInterface {
       response = errorResponse(error, context.requestId);
     }
     timer.stop();
-    // By now the permit is that of the admission. Work that outlasts the deadline may keep its place.
+    // `#respond` has put the permit of the admission into the context. It may still count work that outlasts the deadline.
     context.permit.end(response.body.length, timer.signal.aborted ? work : undefined);
 
     this.#report(context, response, thrown);
     const { status, body } = response;
     const headers = this.#headersOf(context, response.headers);
-    // The host does not hear of health checks and of refusals for being busy: they say what they are there to say.
-    if (status < 500 || endpoint?.alwaysServed || thrown instanceof BusyError)
-      return { status, headers, body };
+    // A failed health check and a refusal for being busy are no faults: the service responds as intended.
+    const isIntended = endpoint?.alwaysServed || thrown instanceof BusyError;
+    if (status < 500 || isIntended) return { status, headers, body };
     return { status, headers, body, fault: asError(thrown) };
   }
 
@@ -179,6 +179,7 @@ export class HttpInterface {
     return endpoint.handle(context);
   }
 
+  /** Whether a request needs a key. Below the base path, one for an unknown path does, too. */
   #needsKey(path: string, route: Route | undefined): boolean {
     return route ? !route.open : `${path}/`.startsWith(`${this.settings.basePath}/`);
   }

@@ -55,6 +55,7 @@ export async function authenticate(
  * | any other, or none                      | `missing_api_key`                                  |
  */
 function credentialOf(authorization: string): string {
+  // After a comma: another scheme with its credential, or at the end a scheme alone, or nothing.
   const isRepeated = /, *(?:[\w-]+ |[\w-]*$)/.test(authorization);
   if (isRepeated) {
     const challenge = /\bbearer /i.test(authorization) ? INVALID_TOKEN : REALM;
