@@ -86,7 +86,5 @@ const EXAMPLE = OPERATIONS.getPet;
 function errorsView(settings: HttpSettings): Content {
   const own = new Set(Object.values<Operation>(OPERATIONS).flatMap(({ errors }) => errors));
   const codes = Object.keys(ERRORS) as ErrorCode[];
-  return codes
-    .filter((code) => !own.has(code))
-    .map((code) => errorView(code, EXAMPLE, settings));
+  return codes.filter((code) => !own.has(code)).map((code) => errorView(code, EXAMPLE, settings));
 }
