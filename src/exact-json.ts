@@ -55,6 +55,11 @@ export class JsonNumber {
 export type JsonValue<Num = JsonNumber> =
   null | boolean | string | Num | JsonValue<Num>[] | { [name: string]: JsonValue<Num> };
 
+export function isJsonObject(value: JsonValue): value is { [name: string]: JsonValue } {
+  const isScalar = typeof value !== 'object' || value === null || value instanceof JsonNumber;
+  return !isScalar && !Array.isArray(value);
+}
+
 type Container<Num> = JsonValue<Num>[] | { [name: string]: JsonValue<Num> };
 
 /** A JSON text, and what a strict reader may want to refuse in it. */

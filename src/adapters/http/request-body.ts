@@ -3,6 +3,7 @@ import { PET_FIELDS, changeFaults, newPetFaults, type NewPet } from '../../domai
 import {
   JsonNumber,
   JsonSyntaxError,
+  isJsonObject,
   readJson,
   type JsonDocument,
   type JsonValue,
@@ -117,7 +118,7 @@ function readFields(text: string) {
   }));
   if (tooDeep)
     faults.push({ field: '', message: `it must not be nested deeper than ${MAX_DEPTH}` });
-  if (!isObject(value))
+  if (!isJsonObject(value))
     throw new InvalidPetError([...faults, { field: '', message: 'it must be a JSON object' }]);
 
   const fields: Record<string, unknown> = {};
@@ -133,12 +134,6 @@ function readFields(text: string) {
 /** `7.0` and `7e2` are integers. Any other number stays as it is, for the domain to refuse. */
 const withInt64 = (value: JsonValue): unknown =>
   value instanceof JsonNumber ? (value.toInt64() ?? value) : value;
-
-const isObject = (value: JsonValue): value is Record<string, JsonValue> =>
-  typeof value === 'object' &&
-  value !== null &&
-  !Array.isArray(value) &&
-  !(value instanceof JsonNumber);
 
 function parse(text: string): JsonDocument {
   try {

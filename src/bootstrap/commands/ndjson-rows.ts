@@ -1,5 +1,11 @@
 import type { ImportRow } from '../../application/import-pets.js';
-import { JsonNumber, readJson, type JsonDocument, type JsonValue } from '../../exact-json.js';
+import {
+  JsonNumber,
+  isJsonObject,
+  readJson,
+  type JsonDocument,
+  type JsonValue,
+} from '../../exact-json.js';
 import { UsageError } from './command-line.js';
 import { addUnread, folded, shownName, type PetFile } from './pet-file.js';
 
@@ -40,10 +46,12 @@ function fieldsIn(
   } catch (error) {
     return `The line is not valid JSON. ${(error as SyntaxError).message}.`;
   }
-  const [repeated] = document.duplicates;
+  const { value: animal, duplicates } = document;
+  if (!isJsonObject(animal)) return 'The line is not a JSON object.';
+  const [repeated] = duplicates;
   if (repeated !== undefined) return `Member ${shownName(repeated)} is repeated.`;
   const fields = new Map<string, unknown>();
-  for (const [name, value] of Object.entries(document.value ?? {})) {
+  for (const [name, value] of Object.entries(animal)) {
     const member = folded(name);
     const field = wanted.get(member);
     if (field === undefined) addUnread(unread, name);

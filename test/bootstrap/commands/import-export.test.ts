@@ -328,6 +328,7 @@ describe('import and export', () => {
       ['"A"b,1,"sold"', QUOTE],
       ['A,1,sold,', 'The line has 4 fields, not 3.'],
     ];
+    const NO_OBJECT = 'The line is not a JSON object.';
     const BAD_JSON: typeof BAD_CSV = [
       ['{"name":"A","categoryId":1.5,"status":"sold"}', `${INVALID} ${CATEGORY}.`],
       [
@@ -339,7 +340,10 @@ describe('import and export', () => {
       ['{"name":"A","name":"B"}', 'Member /name is repeated.'],
       ['{"name":"A","categoryId":1,"x":{"y":1,"\\u0079":2}}', 'Member /x/y is repeated.'],
       ['{"name":"A","Name":"B","categoryId":1}', 'The line has several members name.'],
-      ['null', `${INVALID} name is required; categoryId is required.`],
+      ['null', NO_OBJECT],
+      ['"Rex"', NO_OBJECT],
+      ['7', NO_OBJECT],
+      ['[{"name":"A","categoryId":1}]', NO_OBJECT],
       ['{"name"', 'The line is not valid JSON. Expected ":", but the text ends, at position 7.'],
     ];
     for (const [name, start, good, bad] of [
