@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { setTimeout as delay } from 'node:timers/promises';
 import { ApiKeyAuthenticator } from '../../src/adapters/api-keys/index.js';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import { apiKeyRepositoryContract } from '../contract/api-key-repository-contract.js';
@@ -12,6 +13,8 @@ import {
 } from '../contract/index.js';
 import { petChangesContract } from '../contract/pet-changes-contract.js';
 import { storeContract } from '../contract/store-contract.js';
+import type { StoreSubject } from '../contract/store-subject.js';
+import type { CallOptions } from '../../src/application/animal-store.js';
 import type { CaseResult, Contract, ContractCase, Subject } from '../contract/contract.js';
 import { runContract } from '../contract/run-contract.js';
 import { until } from '../until.js';
@@ -119,6 +122,49 @@ describe('runContract', () => {
       'starts at 1: passed',
     ]);
     expect(counters).to.include({ opened: 2, disposed: 2 });
+  });
+
+  it('takes a time limit that is longer than timers can be set for', async () => {
+    const slow: ContractCase<Counter> = { name: 'is slow', run: () => delay(20) };
+
+    const results = await run([slow], { timeLimit: 2 ** 31 });
+
+    expect(outcomes(results)).to.deep.equal(['is slow: passed']);
+  });
+
+  it('runs on subjects of a class with private fields', async () => {
+    class Store {
+      readonly #store = openMemoryStore();
+      get pets() {
+        return this.#store.pets;
+      }
+      check(call?: CallOptions) {
+        return this.#store.check(call);
+      }
+      close() {
+        return this.#store.close();
+      }
+      dispose() {
+        return this.close();
+      }
+    }
+
+    const results = await runContract(storeContract, async () => new Store());
+
+    const failed = results.filter(({ outcome }) => outcome === 'failed');
+    expect(outcomes(failed)).to.deep.equal([]);
+    const passed = results.filter(({ outcome }) => outcome === 'passed');
+    expect(passed).to.not.have.lengthOf(0);
+  });
+
+  it('says what a subject lacks, even if that cannot be disposed of, or takes too long', async () => {
+    for (const undisposable of [noDisk, () => new Promise<void>(() => {})]) {
+      const open = async () => ({ dispose: undisposable }) as unknown as StoreSubject;
+
+      const [first] = await runContract(petRepositoryContract, open, { timeLimit: 30 });
+
+      expect(String(first?.error)).to.include('the subject has no pets.add');
+    }
   });
 
   it('disposes of a subject that opens after the time limit', async () => {

@@ -1,5 +1,6 @@
 import type { Contract, ContractCase, Open, Subject } from './contract.js';
 import { DEFAULT_TIME_LIMIT, Suite, type RunOptions } from './run-contract.js';
+import { LONGEST_TIMER } from './settle.js';
 
 /** The functions of a test runner. mocha, node:test and vitest have them, imported or global. */
 export interface TestRunner {
@@ -53,9 +54,9 @@ export function bindContract<Tested extends Subject, Given extends string = neve
   });
 }
 
-/** Longer than the suite's own limits, whose errors say more; below 2^31, where timers fire at once. */
+/** Longer than the suite's own limits, whose errors say more. */
 const runnerTimeout = ({ timeLimit = DEFAULT_TIME_LIMIT }: RunOptions): number =>
-  Math.min(timeLimit * 3 + 1000, 2 ** 31 - 1);
+  Math.min(timeLimit * 3 + 1000, LONGEST_TIMER);
 
 /** What mocha's `this` and the first argument of node:test and vitest have in common, and mocha's own. */
 interface RunnerContext {

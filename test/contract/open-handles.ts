@@ -16,23 +16,28 @@ interface Handle {
  */
 export function closingHandles<Tested extends Subject>(subject: Tested): Tested {
   const handles = new OpenHandles();
-  const replaced: PropertyDescriptorMap = {
-    dispose: {
-      value: () =>
-        doBoth(
-          () => handles.close(),
-          () => subject.dispose(),
-        ),
-    },
-  };
+  const replaced = new Map<PropertyKey, unknown>();
+  replaced.set('dispose', () =>
+    doBoth(
+      () => handles.close(),
+      () => subject.dispose(),
+    ),
+  );
   for (const name of OPENING) {
     const open: unknown = Reflect.get(subject, name);
     if (typeof open === 'function')
-      replaced[name] = {
-        value: (...args: unknown[]) => handles.add((open as Opening).apply(subject, args)),
-      };
+      replaced.set(name, (...args: unknown[]) =>
+        handles.add((open as Opening).apply(subject, args)),
+      );
   }
-  return Object.create(subject, replaced) as Tested;
+  return new Proxy<Tested>(Object.create(subject), {
+    get(_, name) {
+      if (replaced.has(name)) return replaced.get(name);
+      const member: unknown = Reflect.get(subject, name);
+      // Bound, as a subject of a class may have private fields.
+      return typeof member === 'function' ? (member.bind(subject) as unknown) : member;
+    },
+  });
 }
 
 class OpenHandles {

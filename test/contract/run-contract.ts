@@ -143,15 +143,18 @@ export class Suite<Tested extends Subject, Given extends string> {
     const subject = await this.#openInTime(given);
     this.#misfit = this.#misfitOf(subject, given);
     if (this.#misfit !== undefined) {
-      await subject.dispose?.();
+      await this.#disposeOf(subject).catch(() => {}); // that it is unfit matters more
       throw new Error(`${this.#misfit}: no case can run`);
     }
 
     const closing = closingHandles(subject);
     const recorder = new Recorder();
-    const dispose = () =>
-      within(this.#timeLimit, 'the subject was not disposed of', closing.dispose());
+    const dispose = () => this.#disposeOf(closing);
     return { tested: recorder.record(closing), recorder, dispose };
+  }
+
+  async #disposeOf(subject: Subject): Promise<void> {
+    await within(this.#timeLimit, 'the subject was not disposed of', subject.dispose());
   }
 
   async #openInTime(given: Given | undefined): Promise<Tested> {

@@ -16,13 +16,16 @@ export async function doBoth(
   }
 }
 
-/** Resolves or rejects as `work` does; rejects when it takes longer. */
+/** In milliseconds: a timer that is set for longer fires at once. */
+export const LONGEST_TIMER = 2 ** 31 - 1;
+
+/** Resolves or rejects as `work` does; rejects when it takes longer, unless no timer can be set for so long. */
 export async function within<Result>(
   milliseconds: number,
   what: string,
   work: Promise<Result>,
 ): Promise<Result> {
-  if (milliseconds === Infinity) return work;
+  if (milliseconds > LONGEST_TIMER) return work;
   const { promise: tooLate, reject } = Promise.withResolvers<never>();
   const error = new Error(`${what} within ${milliseconds / 1000} s`);
   const timer = setTimeout(() => reject(error), milliseconds);
