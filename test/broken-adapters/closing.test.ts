@@ -86,6 +86,34 @@ const FAULTS: Readonly<Record<string, { change: () => Change; options?: RunOptio
 const sockets = (): readonly string[] =>
   process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP'));
 
+/** Runs one case, which fails, and waits until its sockets and servers are closed. */
+async function leavesNoSocket(listener: RequestListener, only: string): Promise<void> {
+  const before = sockets().length;
+
+  const results = await runContract(
+    httpContract,
+    listenerSubjects(() => listener),
+    // Also the limit of closing a subject, which a busy machine needs more than a moment for.
+    { timeLimit: 2_000, only: (name) => name === only },
+  );
+
+  expect(results.map(({ outcome }) => outcome)).to.deep.equal(['failed']);
+  await until('its sockets and servers are closed', () => sockets().length <= before);
+}
+
+const hangsUp: RequestListener = (request) => void request.socket.destroy();
+
+/** Runs a program without a test runner; resolves to what it prints. Rejects unless it ends by itself, with 0. */
+const printedBy = async (program: string): Promise<string> => {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '--eval', program],
+    { timeout: 20_000 },
+  );
+  return stdout;
+};
+const contractModule = JSON.stringify(import.meta.resolve('../contract/index.js'));
+
 describe('A run of a contract ends, because nothing is left open, where', function () {
   this.timeout(60_000);
 
@@ -129,7 +157,7 @@ describe('A run of a contract ends, because nothing is left open, where', functi
   }
 
   const LISTENERS: Readonly<Record<string, RequestListener>> = {
-    'a transport closes the connection': (request) => void request.socket.destroy(),
+    'a transport closes the connection': hangsUp,
     'a transport sends no HTTP': (request) => void request.socket.end('nonsense\r\n\r\n'),
     'a transport responds with half of a body': (_, response) => {
       response.setHeader('Content-Length', '100');
@@ -138,18 +166,11 @@ describe('A run of a contract ends, because nothing is left open, where', functi
   };
 
   for (const [fault, listener] of Object.entries(LISTENERS)) {
-    it(fault, async () => {
-      const before = sockets().length;
-      const results = await runContract(
-        httpContract,
-        listenerSubjects(() => listener),
-        // Also the limit of closing a subject, which a busy machine needs more than a moment for.
-        { timeLimit: 2_000, only: (name) => /too busy|at \/v1\/pets\/$/.test(name) },
-      );
-      expect(results.map(({ outcome }) => outcome)).to.include('failed');
-      await until('its sockets and servers are closed', () => sockets().length <= before);
-    });
+    it(fault, () => leavesNoSocket(listener, 'answers 404 at /v1/pets/'));
   }
+
+  it('a transport closes the connection of the request that must keep it busy', () =>
+    leavesNoSocket(hangsUp, 'is alive while it is busy'));
 
   it('one of several shared subjects cannot be disposed of', async () => {
     const disposed: string[] = [];
@@ -173,8 +194,8 @@ describe('A run of a contract ends, because nothing is left open, where', functi
 
   it('a program runs it without a test runner', async () => {
     // Every open store keeps the process alive.
-    const program = `
-      import { runContract, storeFactoryContract } from ${JSON.stringify(import.meta.resolve('../contract/index.js'))};
+    const printed = await printedBy(`
+      import { runContract, storeFactoryContract } from ${contractModule};
       import { openMemoryStore } from ${JSON.stringify(import.meta.resolve('../../src/adapters/memory/index.js'))};
       const open = async () => {
         const { pets } = openMemoryStore();
@@ -184,12 +205,28 @@ describe('A run of a contract ends, because nothing is left open, where', functi
       };
       const dispose = async () => {};
       const results = await runContract(storeFactoryContract, async () => ({ open, dispose, isShared: true }));
-      console.log(results.map(({ outcome }) => outcome).join());`;
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      ['--input-type=module', '--eval', program],
-      { timeout: 20_000 },
-    );
-    expect(stdout).to.equal('failed,failed,failed,failed\n');
+      console.log(results.map(({ outcome }) => outcome).join());`);
+
+    expect(printed).to.equal('failed,failed,failed,failed\n');
+  });
+
+  it('a service refuses every connection', async () => {
+    const printed = await printedBy(`
+      import { createServer } from 'node:net';
+      import { once } from 'node:events';
+      import { httpContract, runContract, serviceSubjects } from ${contractModule};
+      const server = createServer().listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address();
+      server.close();
+      const open = serviceSubjects(async () => ({
+        url: \`http://127.0.0.1:\${port}/v1\`,
+        keys: {},
+        stop: async () => {},
+      }));
+      const results = await runContract(httpContract, open, { only: (name) => name === 'answers 404 at /v1/pets/' });
+      console.log(results.map(({ outcome }) => outcome).join());`);
+
+    expect(printed).to.equal('failed\n');
   });
 });

@@ -81,6 +81,13 @@ const requests: BrokenAdapters<OpenHttp> = {
       }
       listener(request, response);
     }),
+  // Takes an API key also as the password of Basic credentials.
+  'answers 401 missing_api_key to a list with Basic credentials': requested((request) => {
+    const [, encoded = ''] = /^Basic (.*)$/.exec(request.headers.get('authorization') ?? '') ?? [];
+    const [, password = ''] = Buffer.from(encoded, 'base64').toString().split(':');
+    if (!password.includes('static-key')) return request;
+    return new Request(request, { headers: { Authorization: `Bearer ${password}` } });
+  }),
   'answers 404 at /v1/pets%2F1': targeted((url) => url.replace('%2F', '/')),
   'answers 404 at /v1//pets': targeted((url) => url.replaceAll(/(?<!:)\/+/g, '/')),
   'answers 404 at /v1/%ZZ': targeted((url) => encodeURI(decodeURI(url))),

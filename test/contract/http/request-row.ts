@@ -150,6 +150,9 @@ export const CREATED: Expectation = {
 export const bearer = (key = '{{key}}'): Header => ['Authorization', `Bearer ${key}`];
 export const JSON_CONTENT: Header = ['Content-Type', 'application/json'];
 
+/** A header value whose bytes are this text in UTF-8: headers are sent as Latin-1. */
+export const asUtf8 = (text: string): string => Buffer.from(text).toString('latin1');
+
 /** A request without a key; `target` is the whole path. */
 export const bare = (method: string, target: string, ...headers: Header[]): RowRequest => ({
   method,

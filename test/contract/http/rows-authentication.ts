@@ -1,5 +1,6 @@
 import {
   PET,
+  asUtf8,
   bare,
   bearer,
   by,
@@ -12,6 +13,7 @@ import {
   type Expectation,
   type Header,
 } from './request-row.js';
+import { STATIC_KEYS } from './wire-http.js';
 
 const REALM = 'Bearer realm="animal-store"';
 
@@ -21,7 +23,11 @@ const INVALID: Expectation = error('invalid_api_key', {
 });
 
 const JOINED = 'joined by a comma, the two are another scheme';
-const BASIC: Header = ['Authorization', 'Basic dXNlcjp7e2tleX19'];
+/** A valid key as the password. */
+const BASIC: Header = [
+  'Authorization',
+  `Basic ${Buffer.from(`user:${STATIC_KEYS.key}`).toString('base64')}`,
+];
 
 /** What is sent instead of a valid key. */
 const REFUSED: ReadonlyArray<
@@ -43,7 +49,7 @@ const REFUSED: ReadonlyArray<
   ['the key and another word', [bearer('{{key}} {{key}}')], INVALID],
   ['two keys in one header', [bearer('{{key}}, Bearer {{key}}')], INVALID],
   ['a key of 8 KiB', [bearer('k'.repeat(8192))], INVALID],
-  ['a key in UTF-8', [bearer('clÃ©-d-or')], INVALID],
+  ['a key in UTF-8', [bearer(asUtf8('clé-d-or'))], INVALID],
   ['an expired key', [bearer('{{expiredKey}}')], INVALID],
   ['a revoked key', [bearer('{{revokedKey}}')], INVALID],
   ['two Authorization headers, the first of them valid', [bearer(), bearer('nobody')], INVALID],

@@ -3,6 +3,7 @@ import { openApiDocument } from '../../../src/adapters/http/open-api/open-api-do
 import {
   JSON_CONTENT,
   PET,
+  asUtf8,
   bare,
   bearer,
   by,
@@ -71,7 +72,7 @@ const BAD_IDS: ReadonlyArray<readonly [what: string, ...ids: string[]]> = [
   ['that is empty', ''],
   ['of 129 characters', 'x'.repeat(129)],
   ['with a space', 'a b'],
-  ['with a letter of another script', 'Ã©'],
+  ['with a letter of another script', asUtf8('é')],
   ['with a terminal escape', 'a%1b[31m'],
   ['that is sent twice', 'a', 'b'],
 ];

@@ -98,6 +98,7 @@ export async function converse(
     reader.responses.length > 0 ? arrived.resolve() : arrived.reject(error),
   );
   socket.on('close', () => arrived.resolve());
+  arrived.promise.catch(() => {}); // if the connection fails, nobody awaits it
   await once(socket, 'connect');
   const began = performance.now();
   // Without a response to wait for, the client leaves once its bytes are sent.
