@@ -16,6 +16,10 @@ interface Write {
 /** Settles the call of a write that was run. Called after the commit. */
 type Settle = () => void;
 
+/** What became of the writes of a batch: all were done, or one failed and none must stay. */
+type Outcome =
+  { readonly settlers: readonly Settle[] } | { readonly failed: Write; readonly cause: unknown };
+
 /** The most writes of a batch: some 25 ms, after which other events get their turn. */
 const LARGEST_BATCH = 1000;
 
@@ -38,6 +42,19 @@ function run(write: Write): Settle {
     if (!isRefusal(error)) throw error;
     return () => write.reject(error);
   }
+}
+
+/** Does the work of these writes, up to the first that fails. */
+function runAll(batch: readonly Write[]): Outcome {
+  const settlers: Settle[] = [];
+  for (const write of batch) {
+    try {
+      settlers.push(run(write));
+    } catch (cause) {
+      return { failed: write, cause };
+    }
+  }
+  return { settlers };
 }
 
 /**
@@ -120,52 +137,45 @@ export class GroupCommit {
     await nextTurn(); // of requests that arrived together, some may still be read
   }
 
-  /** Commits the first writes of the queue together, and settles their calls. */
+  /** Commits the first writes of the queue together, and settles their calls. If one fails, rejects only that one. */
   #writeBatch(): void {
     this.#removeAborted();
     const batch = this.#queue.slice(0, LARGEST_BATCH);
     if (batch.length === 0) return;
     this.failing = true; // until the commit
     this.#beforeEach();
-    const settlers = this.#commitAll(batch);
-    // If one failed, the others are still queued, for the next batch.
-    if (settlers === undefined) return;
+    const outcome = this.#commitAll(batch);
+    if ('failed' in outcome) {
+      this.#rejectAlone(outcome.failed, outcome.cause);
+      return;
+    }
     this.failing = false;
     this.#queue = this.#queue.slice(batch.length);
-    for (const settle of settlers) settle();
+    for (const settle of outcome.settlers) settle();
   }
 
-  /** Commits these writes in one transaction. If one of them fails, undoes all and returns undefined. */
-  #commitAll(batch: readonly Write[]): Settle[] | undefined {
+  /** Commits these writes in one transaction. If one of them fails, undoes all. */
+  #commitAll(batch: readonly Write[]): Outcome {
     try {
-      // `get`: `run` also returns the last id, which may be greater than a number can hold.
+      // Not `run`: it also returns the last id, and throws if that is beyond 2^53.
       this.#begin.get();
       const version = this.#readVersion();
-      const settlers = this.#runAll(batch);
-      if (settlers === undefined) return undefined;
+      const outcome = runAll(batch);
+      if ('failed' in outcome) return outcome;
       this.#commit.get();
       if (version !== this.#latestVersion) this.#othersWroteAt = performance.now();
       this.#latestVersion = version;
-      return settlers;
+      return outcome;
     } finally {
-      // Open without a commit, or if `begin` met one that was left open.
+      // After a commit there is none. It is open if a step failed, or if an earlier ROLLBACK did.
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
     }
   }
 
-  /** Runs these writes. At the first that fails, rejects it, removes it from the queue and returns undefined. */
-  #runAll(batch: readonly Write[]): Settle[] | undefined {
-    const settlers: Settle[] = [];
-    for (const write of batch) {
-      try {
-        settlers.push(run(write));
-      } catch (cause) {
-        this.#queue = this.#queue.filter((other) => other !== write);
-        write.reject(isSqliteError(cause) ? new UnavailableError(write.doing, { cause }) : cause);
-        return undefined;
-      }
-    }
-    return settlers;
+  /** The other writes stay queued, for the next batch. */
+  #rejectAlone(write: Write, cause: unknown): void {
+    this.#queue = this.#queue.filter((other) => other !== write);
+    write.reject(isSqliteError(cause) ? new UnavailableError(write.doing, { cause }) : cause);
   }
 
   #removeAborted(): void {
