@@ -4,7 +4,7 @@ import { requireWriting, type OpenMode } from '../../application/ports/store.js'
 import { UnavailableError } from '../../domain/errors.js';
 import { retryWhileBusy } from './busy.js';
 import { GroupCommit } from './group-commit.js';
-import { watchPlaces } from './watch-places.js';
+import { inPlaceChecker } from './in-place-checker.js';
 
 /**
  * A prepared statement. Its rows are arrays in the order of the columns, with integers as bigints. STRICT tables and
@@ -37,7 +37,7 @@ export class SqliteConnection {
     this.#mode = mode;
     this.#database = database;
     this.#onLongWait = onLongWait;
-    this.#requireInPlace = watchPlaces(file);
+    this.#requireInPlace = inPlaceChecker(file);
     this.#writes = new GroupCommit(database, this.#requireInPlace, onLongWait);
   }
 

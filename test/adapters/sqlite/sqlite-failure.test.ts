@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
-import { watchPlaces } from '../../../src/adapters/sqlite/watch-places.js';
+import { inPlaceChecker } from '../../../src/adapters/sqlite/in-place-checker.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import type { PetStatus } from '../../../src/domain/pet-status.js';
 import {
@@ -231,7 +231,7 @@ describe('an SQLite store in trouble', () => {
 
     it('notices that it was removed although the time of the folder shows no second change', async () => {
       stopTimeOfFolder();
-      const requireInPlace = watchPlaces(file);
+      const requireInPlace = inPlaceChecker(file);
       requireInPlace();
 
       await rm(file);
@@ -243,7 +243,7 @@ describe('an SQLite store in trouble', () => {
     });
 
     it('looks only at the folder once that has not changed for long', () => {
-      const requireInPlace = watchPlaces(file);
+      const requireInPlace = inPlaceChecker(file);
       skipTime();
       requireInPlace();
       const looked = stopTimeOfFolder();
@@ -254,7 +254,7 @@ describe('an SQLite store in trouble', () => {
     });
 
     it('notices that it was removed after it looked only at the folder', async () => {
-      const requireInPlace = watchPlaces(file);
+      const requireInPlace = inPlaceChecker(file);
       skipTime();
       requireInPlace();
       await delay(50); // more than the resolution of the system's clock
