@@ -20,7 +20,7 @@ import {
   findFile,
   findOrCreateFile,
   hasContent,
-  requireRegular,
+  requireStoreFile,
   requireWritable,
 } from './store-file.js';
 import { OTHER_FILE, StoreFileError, storeFileError } from './store-file-error.js';
@@ -58,7 +58,7 @@ function openFile(
   onLongWait: () => void,
   notice: (line: string) => void,
 ): CompleteStore {
-  requireRegular(file);
+  requireStoreFile(file);
   const isNew = !hasContent(file);
   if (isNew && mode !== 'create')
     throw new StoreFileError(file, 'is empty: name the file of a store');

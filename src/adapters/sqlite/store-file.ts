@@ -6,36 +6,40 @@ import { OTHER_FILE, RESTORE, StoreFileError } from './store-file-error.js';
 /** In bytes. With `-journal` at its end, a path fills the 512 that SQLite has for it. */
 const LONGEST_PATH = 504;
 
-/** A path without symbolic links. The other `realpath` reads every link on the way, which permissions may not cover. */
+/** A path without symbolic links. Not `realpathSync` itself: it reads every link on the way, which may not be permitted. */
 export const realPath = fs.realpathSync.native;
 
 /** Finds the file of a store. Returns its path without symbolic links. */
 export function findFile(path: string): string {
+  requireShortPath(path);
   if (!exists(path)) throw new StoreFileError(path, 'does not exist: name the file of a store');
   return realPath(path);
 }
 
 /** As `findFile`, but creates a missing file, empty, and missing folders, for the user of this process alone. */
 export async function findOrCreateFile(path: string): Promise<string> {
+  requireShortPath(path);
   if (!exists(path)) {
     await createFolders(path);
     requireNothingLeft(path);
-    // SQLite gives the files beside it the same mode. Where the folder cannot be synced now, SQLite does it when it creates
+    // SQLite gives the files beside it the same mode. If the folder cannot be synced now, SQLite syncs it when it creates
     // its log, before the first commit.
     await create(path, () => fs.closeSync(fs.openSync(path, 'wx', 0o600)));
   }
   return realPath(path);
 }
 
-/** Unlike `existsSync`, it throws if it may not look into the folder. */
-function exists(path: string): boolean {
+function requireShortPath(path: string): void {
   if (Buffer.byteLength(path) > LONGEST_PATH)
     throw new StoreFileError(
       path,
       `is longer than ${LONGEST_PATH} bytes, the most of SQLite: use a shorter one`,
     );
-  return fs.statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
+
+/** Whether a file exists. Unlike `existsSync`, it throws if it may not look into the folder. */
+const exists = (path: string): boolean =>
+  fs.statSync(path, { throwIfNoEntry: false }) !== undefined;
 
 /** Creates the folders of a file that are missing. */
 export async function createFolders(file: string): Promise<void> {
@@ -60,21 +64,22 @@ async function create(path: string, make: () => void): Promise<void> {
   await syncFolder(dirname(path));
 }
 
-/** SQLite would drop the log of a missing file, or take it for the new file's own. */
+/** Refuses a missing file whose log exists: SQLite would drop the log, or take it for the new file's own. */
 function requireNothingLeft(file: string): void {
   const left = [`${file}-wal`, `${file}-journal`].find(hasContent);
-  if (left === undefined || fs.existsSync(file)) return; // with the file, it is another process's
+  // If the file exists now, another process is creating it.
+  if (left === undefined || fs.existsSync(file)) return;
   const advice = 'put the file back, or remove what is left of it';
   throw new StoreFileError(file, `is missing, but ${left} exists: ${advice}`);
 }
 
-/** A power cut at the first start may leave an empty log, which holds nothing. */
+/** Whether a file exists and is not empty. A power cut at the first start may leave an empty log, which holds nothing. */
 export const hasContent = (path: string): boolean =>
   (fs.statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
 /** Refuses what is not a regular file, and an empty one whose animals may be in the log beside it. */
-export function requireRegular(file: string): void {
-  // Looked for first: a process that is creating the store writes the log after the file.
+export function requireStoreFile(file: string): void {
+  // The log first: a process that is creating the store writes the file, then the log.
   const hasLog = hasContent(`${file}-wal`);
   if (!fs.statSync(file).isFile())
     throw new StoreFileError(file, `is not a regular file: ${OTHER_FILE}`);
