@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { readPragma, schemaVersion } from './schema.js';
-import { isSqliteError } from './sqlite-errors.js';
+import { needsRollback } from './sqlite-errors.js';
 import { hasContent } from './store-file.js';
 import { RESTORE, StoreFileError } from './store-file-error.js';
 
@@ -20,7 +20,7 @@ export function openUnchanged(file: string): DatabaseSync {
     return database;
   } catch (error) {
     database.close();
-    if (!isUnfinished(error)) throw error;
+    if (!needsRollback(error)) throw error;
     const advice = 'start the service, which undoes that write';
     throw new StoreFileError(file, `was left by a program that died in a write: ${advice}`);
   }
@@ -53,21 +53,22 @@ function isWritable(path: string): boolean {
   }
 }
 
-/** A store with a log says so in its header; a backup says that it has none. */
+/** In the header of a database: https://sqlite.org/fileformat.html#file_format_version_numbers */
+const WRITE_VERSION_OFFSET = 18;
+/** The write version of a database without a write-ahead log, such as a backup. A store has another one. */
+const WITHOUT_LOG = 1;
+
+/** Refuses a file that has no log of its own, such as a backup, beside the log of another file. */
 function requireOwnLog(file: string): void {
   if (!hasContent(`${file}-wal`)) return;
-  const header = Buffer.alloc(20);
+  const header = Buffer.alloc(WRITE_VERSION_OFFSET + 1);
   const descriptor = fs.openSync(file, 'r');
   fs.readSync(descriptor, header);
   fs.closeSync(descriptor);
-  // https://sqlite.org/fileformat.html#file_format_version_numbers
-  if (header[18] !== 1) return;
+  if (header[WRITE_VERSION_OFFSET] !== WITHOUT_LOG) return;
   const advice = 'remove that log, or put its own file back';
   throw new StoreFileError(file, `is not the file that ${file}-wal belongs to: ${advice}`);
 }
-
-/** Whether SQLite must undo a write before it can read, but may not: SQLITE_READONLY_ROLLBACK. */
-const isUnfinished = (error: unknown): boolean => isSqliteError(error) && error.errcode === 776;
 
 function hasUnfinishedWrite(file: string): boolean {
   using database = new DatabaseSync(file, { readOnly: true, timeout: 0 });
@@ -75,7 +76,7 @@ function hasUnfinishedWrite(file: string): boolean {
     readPragma(database, 'schema_version');
     return false;
   } catch (error) {
-    return isUnfinished(error);
+    return needsRollback(error);
   }
 }
 

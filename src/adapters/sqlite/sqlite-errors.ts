@@ -7,6 +7,9 @@ const SQLITE_FULL = 13;
 const SQLITE_PROTOCOL = 15; // several connections opened the write-ahead log at once
 const SQLITE_NOTADB = 26;
 
+/** An extended code. */
+const SQLITE_READONLY_ROLLBACK = 776;
+
 /** Whether SQLite itself reported the error. All others are faults of the program. */
 export const isSqliteError = (error: unknown): error is Error & { readonly errcode: number } =>
   isError(error) && 'errcode' in error;
@@ -19,6 +22,10 @@ export const isBusy = (error: unknown): boolean => hasCode(error, SQLITE_BUSY, S
 
 /** Whether there was no room on the disk. */
 export const isFull = (error: unknown): boolean => hasCode(error, SQLITE_FULL);
+
+/** Whether SQLite must undo an unfinished write before it can read, but the connection may not write. */
+export const needsRollback = (error: unknown): boolean =>
+  isSqliteError(error) && error.errcode === SQLITE_READONLY_ROLLBACK;
 
 /** Whether the file is damaged, or no database. */
 export const isDamaged = (error: unknown): boolean => hasCode(error, SQLITE_CORRUPT, SQLITE_NOTADB);
