@@ -24,7 +24,7 @@ const slowPause = (): number => 25 + 50 * Math.random();
 /**
  * Runs `run` until no other connection is in the way. It waits on a timer, so the process goes on serving. It gives up
  * when `signal` is aborted, or after five seconds. `onLongWait` is called once, if it waits for a second or so.
- * @throws {UnavailableError} with SQLite's error as its cause. Other errors of `run` pass through.
+ * @throws {UnavailableError} for every error of SQLite, which is its cause. Other errors of `run` pass through.
  */
 export async function retryWhileBusy<Result>(
   doing: string,

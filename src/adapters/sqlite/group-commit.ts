@@ -72,7 +72,7 @@ export class GroupCommit {
   readonly #givenUp = new AbortController();
   /** An array: in a Set, V8 may keep what was deleted until the next full garbage collection. */
   #queue: Write[] = [];
-  // Prepared: to parse them takes a fifth of the time of a lone write.
+  // Prepared once: parsing them would take a fifth of the time of a lone write.
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   readonly #version: StatementSync;
@@ -167,7 +167,7 @@ export class GroupCommit {
       this.#latestVersion = version;
       return outcome;
     } finally {
-      // After a commit there is none. It is open if a step failed, or if an earlier ROLLBACK did.
+      // A transaction is still open if a write or the commit failed, or if an earlier ROLLBACK did.
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
     }
   }
@@ -183,7 +183,7 @@ export class GroupCommit {
     this.#queue = this.#queue.filter(({ signal }) => !signal?.aborted);
   }
 
-  /** It changes with the commits of other connections. Inside a transaction, to read it takes no lock of its own. */
+  /** A number that changes when another connection has committed. In a transaction, reading it takes no other lock. */
   #readVersion(): unknown {
     return this.#version.get()?.['data_version'];
   }

@@ -92,7 +92,7 @@ function prepareReading(database: DatabaseSync, file: string, mode: OpenMode): v
   if (mode === 'snapshot') database.exec('BEGIN'); // until the store is closed
 }
 
-/** Opens a file after a check that changes nothing. */
+/** Opens a file to write. An existing one is first checked without changing it. */
 function openToWrite(file: string, isNew: boolean): DatabaseSync {
   requireWritable(file);
   if (!isNew) {
@@ -103,7 +103,7 @@ function openToWrite(file: string, isNew: boolean): DatabaseSync {
   return new DatabaseSync(file, { timeout: 0 });
 }
 
-/** The log grows as long as another connection reads an old state. Then it is cut to this many bytes. */
+/** The log grows while another connection reads an old state. After that, SQLite cuts it to this many bytes. */
 const LOG_SIZE = 16 * 2 ** 20;
 
 function prepareWriting(
@@ -112,7 +112,8 @@ function prepareWriting(
   isNew: boolean,
   notice: (line: string) => void,
 ): void {
-  // One page, written at once. Without a journal file, a crash leaves nothing that has to be rolled back.
+  // Marks a new file as a store. SQLite writes that one page in one step, so a crash can leave no half of it. Without a
+  // journal file, a crash leaves nothing to roll back.
   if (isNew)
     database.exec(`PRAGMA journal_mode = MEMORY; PRAGMA application_id = ${APPLICATION_ID}`);
   database.exec(`
@@ -120,21 +121,22 @@ function prepareWriting(
     PRAGMA journal_size_limit = ${LOG_SIZE};
   `);
   upgradeSchema(database, file, notice);
-  // A process that died in a commit may have left it in the log, not on the disk. It is read as committed, and a retry of
-  // the create would acknowledge it without another sync.
+  // A process that died in a commit may have written the log without syncing it. SQLite reads that as committed, so a
+  // retry of the create would acknowledge what is not on the disk. A checkpoint syncs the log first.
   if (!isNew) unlessFull(() => database.exec('PRAGMA wal_checkpoint'));
-  forgetStatistics(database);
+  emptyStatistics(database);
 }
 
 /**
- * Drops the statistics of tools that ran ANALYZE: by those of one animal, SQLite would scan millions. It leaves their
- * table, empty: SQLite reads it again only when the schema changes, which filling an existing table does not do. So a
- * tool that runs ANALYZE under a running service changes none of its plans.
+ * Ensures that the table of statistics exists and is empty. With those that ANALYZE of another tool made of one animal,
+ * SQLite would scan millions. The table must exist, because SQLite reads it when the schema changes: filling an existing
+ * table changes no schema. So a tool that runs ANALYZE under a running service changes none of its plans.
  * https://sqlite.org/optoverview.html#manual_control_of_query_plans_using_sqlite_stat_tables
  */
-function forgetStatistics(database: DatabaseSync): void {
+function emptyStatistics(database: DatabaseSync): void {
   const table = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat1'").get();
   if (table && database.prepare('SELECT 1 FROM sqlite_stat1').get() === undefined) return;
+  // ANALYZE of the schema alone makes the table, and writes no row into it.
   unlessFull(() => database.exec('DROP TABLE IF EXISTS sqlite_stat1; ANALYZE sqlite_schema'));
 }
 

@@ -178,7 +178,7 @@ export function upgradeSchema(
     if (version > 0 && version < SCHEMA_VERSION) {
       folder = mkdtempSync(`${file}.version-${version}-`);
       const copy = join(folder, basename(file));
-      using other = new DatabaseSync(file); // this one is in a transaction, which cannot copy
+      using other = new DatabaseSync(file); // in the transaction of this one, SQLite refuses to copy
       copyTo(copy, other);
       const warning = `older programs cannot open it any more. A copy for them is ${copy}`;
       onNotice(`upgrading ${file} from schema version ${version} to ${SCHEMA_VERSION}: ${warning}`);
@@ -195,7 +195,8 @@ export function upgradeSchema(
 export function copyTo(copy: string, database: DatabaseSync): void {
   database.prepare('VACUUM INTO ?').run(copy);
   chmodSync(copy, 0o600);
-  // A commit syncs the file, which VACUUM INTO of older SQLites does not. Node.js's permission model refuses fsync.
+  // VACUUM INTO of older versions of SQLite does not sync the file. A commit does: of the value that is there already.
+  // Not `fsync`, which Node.js's permission model refuses.
   using copied = new DatabaseSync(copy);
   const version = Number(readPragma(copied, 'user_version'));
   copied.exec(`PRAGMA synchronous = EXTRA; PRAGMA user_version = ${version}`);

@@ -85,14 +85,17 @@ export async function restoreSqliteStore(
 const notCopied = (source: string, target: string, error: unknown): unknown =>
   storeFileError(source, error, (reason) => `was not copied to ${target} (${reason})`);
 
-/** Refuses a store that any process has open. Brings what a crash left in the log into the file, if it is sound. */
+/**
+ * Refuses a store that any process has open. Opening it also merges the log that a crash may have left into the file.
+ * @throws {StoreFileError} the store is in use
+ */
 function requireClosed(store: string): void {
   if (!fs.existsSync(store)) return;
   using database = new DatabaseSync(store, { timeout: 0 });
   try {
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK');
   } catch (cause) {
-    // Any other error is let pass: a damaged file, or one that is no database, may be replaced.
+    // Other errors pass: a damaged file, or one that is no database, may be replaced.
     if (!isBusy(cause)) return;
     const problem = 'is in use: stop every service and command on it';
     throw new StoreFileError(store, problem, { cause });
@@ -106,7 +109,7 @@ function setFilesAside(store: string): string | undefined {
   if (files.length === 0) return undefined;
   const folder = fs.mkdtempSync(`${store}.replaced-`);
   for (const file of files) {
-    // The store keeps its name until the copy has it: a service that starts meanwhile never finds none.
+    // The store keeps its name until the copy takes it: a service that starts meanwhile always finds a file.
     const move = file === store ? fs.linkSync : fs.renameSync;
     move(file, join(folder, basename(file)));
   }
@@ -128,12 +131,13 @@ async function withCheckedCopy(
   try {
     const copy = join(folder, 'copy.db');
     await retryWhileBusy('copying the store', call, () => {
-      // Writers neither wait nor change the copy, which has no log: it also opens on a disk that is read-only.
+      // SQLite copies one state of the store, and no writer waits. The copy needs no log, so a backup opens on a
+      // read-only disk, too.
       using database = openUnchanged(source);
       copyTo(copy, database);
     });
     const pets = checkCopy(copy, source);
-    // The copy held the event loop. Signals that came meanwhile arrive in its next turn, which the second one ends.
+    // Copying blocked the event loop. Let it deliver the signals of that time, such as Ctrl-C: that takes two turns.
     await nextTurn();
     await nextTurn();
     call.signal?.throwIfAborted();
@@ -147,7 +151,7 @@ async function withCheckedCopy(
 
 /** Returns how many animals the copy holds. */
 function checkCopy(copy: string, source: string): number {
-  using database = new DatabaseSync(copy); // a read-only connection would not check the CHECK constraints
+  using database = new DatabaseSync(copy); // on a read-only connection, SQLite would not check the CHECK constraints
   requireSound(database, source);
   const trigger = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").get();
   if (trigger !== undefined)

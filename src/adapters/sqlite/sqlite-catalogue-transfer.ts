@@ -20,7 +20,7 @@ export function sqliteTransfer(connection: SqliteConnection): CatalogueTransfer 
       "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'pets'",
     ),
     insertLastId: connection.prepare("INSERT INTO sqlite_sequence (name, seq) VALUES ('pets', ?)"),
-    // A row that belongs to no table: so the mark needs no new version of the schema.
+    // A row that belongs to no table. A table of its own would need a new version of the schema.
     mark: connection.prepare(
       "INSERT INTO sqlite_sequence (name, seq) VALUES ('unfinished copy', 1)",
     ),
@@ -29,7 +29,7 @@ export function sqliteTransfer(connection: SqliteConnection): CatalogueTransfer 
       "SELECT seq FROM sqlite_sequence WHERE name = 'unfinished copy'",
     ),
     insertPet: connection.prepare(`${INSERT_PET} ON CONFLICT (id) DO NOTHING`),
-    // For the whole batch, because it reads all claims. Exact: JSON of SQLite has 64-bit integers.
+    // Once for a whole batch, because it reads all claims. The ids come as one JSON text: SQLite reads them as int64.
     endClaims: connection.prepare(
       `DELETE FROM claims WHERE pet_id IN (SELECT value FROM json_each(?))
       AND NOT EXISTS (SELECT 1 FROM pets WHERE id = pet_id)`,
@@ -67,7 +67,7 @@ export function sqliteTransfer(connection: SqliteConnection): CatalogueTransfer 
         for (const pet of pets) sql.insertPet.run(...petRow(pet.id, pet));
       }),
 
-    async readClaims({ after = { scope: '', key: '' }, limit, now }, call) {
+    readClaims({ after = { scope: '', key: '' }, limit, now }, call) {
       const { scope, key } = after;
       return connection.read('reading claims', call, () =>
         sql.readClaims.all(scope, key, now, limit).map(toClaim),

@@ -65,7 +65,7 @@ export class SqliteConnection {
   ): Promise<Result> {
     call?.signal?.throwIfAborted();
     this.#requireOpen(doing);
-    // Before it begins: SQLite would end the transaction of a snapshot.
+    // Refused before it begins: a failed write would end the transaction that keeps a snapshot.
     requireWriting(this.#mode, doing);
     return this.#writes.submit(doing, call?.signal, run);
   }
@@ -77,7 +77,7 @@ export class SqliteConnection {
       this.#requireInPlace();
       this.#database.exec('SELECT id FROM pets LIMIT 1');
     });
-    // Large, so that it needs new pages.
+    // A large table, which needs new pages: a small one may fit into free pages of the file although the disk is full.
     const probe = 'CREATE TABLE probe AS SELECT zeroblob(16384); DROP TABLE probe';
     if (this.#writes.failing) await this.write(doing, call, () => this.#database.exec(probe));
   }

@@ -27,8 +27,8 @@ export function sqlitePets(connection: SqliteConnection): CompleteStore['pets'] 
     insert: connection.prepare(INSERT_PET),
     lastId: connection.prepare<readonly [bigint]>(LAST_ID),
     find: connection.prepare<PetRow>(FIND_PET),
-    // "LIMIT +?": with a plain parameter SQLite plans the statement anew for each value. "INDEXED BY": by the statistics of
-    // a tool that ran ANALYZE, SQLite could scan all animals.
+    // `LIMIT +?`: after a plain `LIMIT ?`, SQLite plans the statement anew for each value.
+    // `INDEXED BY`: after an ANALYZE of another tool, SQLite could scan all animals.
     list: connection.prepare<PetRow>(
       `SELECT ${PET_COLUMNS} FROM pets WHERE id > ? ORDER BY id LIMIT +?`,
     ),
@@ -40,7 +40,7 @@ export function sqlitePets(connection: SqliteConnection): CompleteStore['pets'] 
       'SELECT fingerprint, pet_id FROM claims WHERE scope = ? AND key = ? AND keep_until > ?',
     ),
     putClaim: connection.prepare(PUT_CLAIM),
-    // Two for each new claim: expired claims grow fewer, at a constant cost.
+    // Up to two for each new claim: so expired claims become fewer, at a constant cost.
     findExpired: connection.prepare<readonly [scope: string, key: string]>(
       `SELECT scope, key FROM claims INDEXED BY claims_by_keep_until
       WHERE keep_until <= ? ORDER BY keep_until LIMIT 2`,

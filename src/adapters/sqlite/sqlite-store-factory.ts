@@ -3,7 +3,7 @@ import type { StoreFactory } from '../../application/ports/store.js';
 /** Everything after `sqlite:` is the path of a file, taken literally. */
 export const sqlitePath = (url: string): string => url.slice('sqlite:'.length);
 
-/** Whether SQLite gives a file that it puts beside a store such a name. */
+/** Whether a path ends like the files that SQLite puts beside a store. Here, because this file loads no `node:sqlite`. */
 export const isNameBesideStore = (path: string): boolean => /-(?:wal|shm|journal)$/.test(path);
 
 /** Whether a path is meant as the file of a store. Shells expand ~ only at the start of a word. */
@@ -13,16 +13,22 @@ function isStorePath(path: string): boolean {
   return !isInMemory && !isInHomeFolder && !path.startsWith('file:') && !isNameBesideStore(path);
 }
 
+const BEGINS_WITH_SLASHES =
+  'must not begin with sqlite://: ' +
+  'write sqlite:x.db for a file in the working directory, sqlite:/x.db for one in the root';
+
+const NAMES_NO_STORE =
+  'must name a file, such as sqlite:data/animal-store.db, ' +
+  'without ~ or file: before it or -wal, -shm or -journal at its end';
+
 /** Opens stores at `sqlite:PATH`. Loads `node:sqlite` when the first one is opened. */
 export const sqliteStoreFactory: StoreFactory = {
   scheme: 'sqlite',
   isShared: true,
 
   async check(url) {
-    if (/^sqlite:\/\/(?!\/)/.test(url))
-      return 'must not begin with sqlite://: write sqlite:x.db for a file in the working directory, sqlite:/x.db for one in the root';
-    if (isStorePath(sqlitePath(url))) return undefined;
-    return 'must name a file, such as sqlite:data/animal-store.db, without ~ or file: before it or -wal, -shm or -journal at its end';
+    if (/^sqlite:\/\/(?!\/)/.test(url)) return BEGINS_WITH_SLASHES;
+    return isStorePath(sqlitePath(url)) ? undefined : NAMES_NO_STORE;
   },
 
   async open(url, options) {

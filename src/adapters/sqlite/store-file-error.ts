@@ -33,7 +33,7 @@ const isOfSystem = (error: Error): boolean =>
 
 /**
  * Makes an error of SQLite, the file system or Node.js one of this file; `problem` gets its message. Returns others as
- * they are, such as a lock that another process keeps.
+ * they are, such as a lock that another process keeps. `retryWhileBusy` wraps SQLite's errors, which are unwrapped here.
  */
 export function storeFileError(
   file: string,

@@ -6,7 +6,7 @@ import { OTHER_FILE, RESTORE, StoreFileError } from './store-file-error.js';
 /** In bytes. With `-journal` at its end, a path fills the 512 that SQLite has for it. */
 const LONGEST_PATH = 504;
 
-/** A path without symbolic links. Not `realpathSync` itself: it reads every link on the way, which may not be permitted. */
+/** A path without symbolic links. Not plain `realpathSync`, which reads every link on the way: that may be forbidden. */
 export const realPath = fs.realpathSync.native;
 
 /** Finds the file of a store. Returns its path without symbolic links. */
