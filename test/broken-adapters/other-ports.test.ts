@@ -183,6 +183,8 @@ failsBrokenStores(catalogueTransferContract, {
       };
     },
     'leaves an animal whose id is taken as it is, and stores the rest of the batch': writesFirst,
+    'stores the first of several animals with the same id in a batch, and the rest of it':
+      writesOther((pets) => pets.toReversed()),
     'stores an animal under the id of one that was removed, and can remove it again': writesFirst,
     'ends the claim of a removed animal whose id an animal brings back, and no other claim': (
       transfer,

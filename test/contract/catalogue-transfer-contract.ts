@@ -136,6 +136,18 @@ const ANIMALS: Clauses<PortRun> = {
 
     assert.deepEqual(await listAll(pets), [pet, ...petsWithIds(pet.id + 1n, pet.id + 2n)]);
   },
+  async 'stores the first of several animals with the same id in a batch, and the rest of it'({
+    transfer,
+    pets,
+  }) {
+    await transfer.reserveIds(2n);
+    const first = examplePet(1n, { name: 'first' });
+    const later = examplePet(1n, { name: 'later', status: 'sold' });
+
+    await transfer.writePets([first, later, examplePet(2n), later]);
+
+    assert.deepEqual(await listAll(pets), [first, examplePet(2n)]);
+  },
   async 'assigns greater ids after those that were reserved'({ transfer, pets }) {
     await pets.add(samplePet()); // a handle may have taken a block of ids
     for (const last of [2n, 41n, 2n ** 32n, 2n ** 53n + 1n, MAX_GIVEN_ID]) {

@@ -83,11 +83,14 @@ const memoryTransfer = (data: MemoryData): CatalogueTransfer => ({
 
   async writePets(pets, options) {
     data.requireOpen('writing animals', options);
-    const written = pets.filter(({ id }) => !data.pets.has(id));
-    for (const pet of written) data.pets.set(pet.id, pet);
+    const ids = new Set<bigint>();
+    for (const pet of pets) {
+      if (data.pets.has(pet.id)) continue;
+      data.pets.set(pet.id, pet);
+      ids.add(pet.id);
+    }
     data.pets = new Map([...data.pets].sort(([one], [other]) => (one < other ? -1 : 1)));
     // The claim of a removed animal ends when its id is back.
-    const ids = new Set(written.map(({ id }) => id));
     for (const [id, { petId }] of data.claims) if (ids.has(petId)) data.claims.delete(id);
   },
 

@@ -31,9 +31,9 @@ export interface CatalogueTransfer {
   reserveIds(last: bigint, options?: CallOptions): Promise<void>;
 
   /**
-   * Stores animals under their ids, in any order. Skips an animal whose id another one has: nothing is overwritten. Only
-   * this call brings back the id of a removed animal, as when an export is restored. Then the claim of the removed
-   * animal ends: a retry of its `add` stores another animal, under a new id.
+   * Stores animals under their ids, in any order. Skips an animal whose id another one has, also an earlier one of the
+   * batch: nothing is overwritten. Only this call brings back the id of a removed animal, as when an export is restored.
+   * Then the claim of the removed animal ends: a retry of its `add` stores another animal, under a new id.
    */
   writePets(pets: readonly Pet[], options?: CallOptions): Promise<void>;
 
