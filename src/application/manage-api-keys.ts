@@ -70,16 +70,18 @@ export class ManagedApiKeys {
     options?: CallOptions,
   ): Promise<IssuedApiKey> {
     const now = timeOf(this.#clock);
+    // Only an omitted expiry means none. Anything else that is no valid Date, such as NaN, is a fault.
+    const isInFuture = typeof expiresAt === 'object' && Number(expiresAt) > now;
     requireValid({
       name: nameFault(name),
       scopes: scopesFault(scopes),
-      expiresAt: expiresAt && !(Number(expiresAt) > now) ? 'must be in the future' : undefined,
+      expiresAt: expiresAt === undefined || isInFuture ? undefined : 'must be a Date in the future',
     });
     const fields = {
       name,
       scopes: Object.freeze(SCOPES.filter((scope) => scopes.includes(scope))),
       createdAt: now,
-      ...(expiresAt && { expiresAt: expiresAt.getTime() }),
+      ...(expiresAt !== undefined && { expiresAt: expiresAt.getTime() }),
     };
     const issued = await this.#add(undefined, fields, options);
     if (issued) return issued;
@@ -103,8 +105,9 @@ export class ManagedApiKeys {
   }
 
   /**
-   * Revokes a key `after` milliseconds from now, a whole number (default 0). With no delay every machine refuses it at once, also one
-   * whose clock is behind. Of several revocations the earliest counts. Resolves to `undefined` if no key has the id.
+   * Revokes a key `after` milliseconds from now: a whole number, default 0. With 0 every machine refuses the key at once,
+   * even one whose clock is behind. Of several revocations the earliest counts. Resolves to `undefined` if no key has
+   * the id.
    * @throws {InvalidParameterError} `after` is not a whole number of 0 or more.
    */
   async revoke(
@@ -119,10 +122,10 @@ export class ManagedApiKeys {
     const apiKey = await this.#apiKeys.findById(id, { signal });
     if (apiKey === undefined) return undefined;
 
-    // An earlier revocation has taken effect at its own time: that is kept.
-    const effectiveAt = Math.min(now, revocationTime(apiKey) ?? now);
-    const at = after === 0 ? effectiveAt - EARLY : now + after;
-    const revoked = await this.#apiKeys.revoke(id, at, { signal });
+    // A key that is revoked already keeps the real time of its revocation.
+    const realTime = Math.min(now + after, realRevocationTime(apiKey) ?? Infinity);
+    const storedTime = after === 0 ? realTime - IMMEDIATE_OFFSET : realTime;
+    const revoked = await this.#apiKeys.revoke(id, storedTime, { signal });
     return revoked && withoutHash(revoked, now);
   }
 
@@ -143,17 +146,17 @@ export class ManagedApiKeys {
  * A thousand years, in milliseconds. An immediate revocation is stored this much before its time, so that it is past on
  * every machine's clock. It has no field of its own, so that earlier versions on the same store refuse the key, too.
  */
-const EARLY = 365_242.5 * 24 * 60 * 60 * 1000;
+const IMMEDIATE_OFFSET = 365_242.5 * 24 * 60 * 60 * 1000;
 
 /** The real time of a revocation. Only immediate ones are stored before 1970. */
-function revocationTime({ revokedAt }: ApiKeyRecord): number | undefined {
-  const isEarly = revokedAt !== undefined && revokedAt < 0;
-  return isEarly ? revokedAt + EARLY : revokedAt;
+function realRevocationTime({ revokedAt }: ApiKeyRecord): number | undefined {
+  const isImmediate = revokedAt !== undefined && revokedAt < 0;
+  return isImmediate ? revokedAt + IMMEDIATE_OFFSET : revokedAt;
 }
 
 function withoutHash(apiKey: ApiKeyRecord, now: number): ManagedApiKey {
   const { id, name, scopes, createdAt, expiresAt } = apiKey;
-  const revokedAt = revocationTime(apiKey);
+  const revokedAt = realRevocationTime(apiKey);
   return {
     id,
     name,

@@ -97,6 +97,18 @@ describe('ManagedApiKeys', () => {
       }
     });
 
+    it('issues no key for ever when an expiry is given that is no Date', async () => {
+      const untyped: { issue(request: object): Promise<unknown> } = managed;
+      const tomorrow = clock.in(DAY).getTime();
+      for (const expiresAt of [null, '', 0, Number.NaN, tomorrow, new Date(tomorrow).toISOString()])
+        await rejects(
+          untyped.issue({ name: 'shop', expiresAt }),
+          /expiresAt must be a Date in the future/,
+          `with the expiry ${inspect(expiresAt)}`,
+        );
+      expect(await apiKeys.list()).to.deep.equal([]);
+    });
+
     it('gives up when its random id is taken', async () => {
       const taken = generate();
       const fixed = new ManagedApiKeys({ apiKeys, generate: () => taken });
