@@ -31,8 +31,8 @@ export interface Gates {
   isHeld: boolean;
   /** Whether every response closes its connection. */
   isDraining: boolean;
-  /** When the server began to stop, by `performance.now()`: since then idle connections end soon. */
-  stoppedAt: number;
+  /** When the server began to stop, by `performance.now()`; `undefined` before. Idle connections then end soon. */
+  stoppedAt: number | undefined;
 }
 
 /**
@@ -94,13 +94,14 @@ export class Gate extends Duplex {
   }
 
   /**
-   * Since when it waits for its client, to send a request, to read or to close, or the client has sent a further request
-   * before the response, and has to expect a close (RFC 9112, 9.3.2). `Infinity`: it waits for its listener.
+   * Since when the gate waits for its client, by `performance.now()`: for a request, or for the client to read or to
+   * close. `undefined` while it waits for its listener, except that a client with a further request waiting must expect
+   * a close (RFC 9112, 9.3.2): its gate then counts as waiting.
    */
-  get waitingSince(): number {
+  get waitingSince(): number | undefined {
     const pipelines = this.#isParsed && this.#input.length > 0;
     if (this.#response === undefined || pipelines) return this.#since;
-    return this.unread.since ?? Infinity;
+    return this.unread.since;
   }
 
   /** Whether all of the request in progress was parsed. */
@@ -155,7 +156,7 @@ export class Gate extends Duplex {
   fail(fault: HttpError, bytes?: Buffer): void {
     const response = this.#response;
     if (this.#state === 'closing' || response?.writableEnded) return;
-    this.#stopParsing();
+    this.#beginClosing();
     if (response && response.req.listenerCount('error') > 0) response.req.emit('error', fault);
     else if (response?.headersSent) this.destroy();
     else this.#gates.refuse(this, fault, bytes);
@@ -166,19 +167,17 @@ export class Gate extends Duplex {
    * (`_final` begins it, `check` ends it).
    */
   close(last = ''): void {
-    this.#stopParsing();
+    this.#beginClosing();
     if (!this.writableEnded) this.end(last);
   }
 
   /** Ends what was idle, unread or unfinished for too long. Called regularly. */
   check(now: number): void {
-    const { limits, stoppedAt } = this.#gates;
     this.#countUnread(); // of a response that is written in parts
-    const waited = now - this.#since;
-    const awaitsRequest = this.#response === undefined && this.#state !== 'closing';
-    if (now - (this.unread.since ?? now) > limits.writeTimeout) this.destroy();
-    else if (awaitsRequest && Math.min(waited, now - stoppedAt) > limits.stopGrace) this.close();
-    else this.#checkState(waited);
+    const { since: unreadSince = now } = this.unread;
+    if (now - unreadSince > this.#gates.limits.writeTimeout) this.destroy();
+    else if (this.#isIdleInStop(now)) this.close();
+    else this.#checkState(now - this.#since);
   }
 
   override _write(chunk: Buffer | string, encoding: BufferEncoding, done: () => void): void {
@@ -191,7 +190,7 @@ export class Gate extends Duplex {
 
   /** `node:http`, too, ends the stream after the last response, and a listener can. */
   override _final(done: () => void): void {
-    this.#stopParsing();
+    this.#beginClosing();
     this.#socket.end();
     done();
   }
@@ -200,7 +199,7 @@ export class Gate extends Duplex {
     // Reset, not closed: after a close the operating system goes on sending, for minutes to a client that does not read.
     if (this.unread.since === undefined) this.#socket.destroy();
     else this.#socket.resetAndDestroy();
-    this.#stopParsing();
+    this.#beginClosing();
     this.#countUnread();
     this.#gates.open.delete(this);
     done();
@@ -274,7 +273,7 @@ export class Gate extends Duplex {
     if (!this.#hasReceived(response.req)) {
       // A listener that does not read yet learns of it when it does.
       if (this.#isBodyWanted) this.fail(malformed());
-    } else if (response.writableEnded) this.#stopParsing();
+    } else if (response.writableEnded) this.#beginClosing();
     else this.destroy(); // as in Node.js, a client that ends its side waits for no further response
   }
 
@@ -286,6 +285,14 @@ export class Gate extends Duplex {
     this.#state = 'idle';
     this.#since = performance.now();
     this.#feedSoon();
+  }
+
+  /** Whether the server is stopping, and the client has sent no whole request within `stopGrace`. */
+  #isIdleInStop(now: number): boolean {
+    const { limits, stoppedAt } = this.#gates;
+    const awaitsRequest = this.#response === undefined && this.#state !== 'closing';
+    if (stoppedAt === undefined || !awaitsRequest) return false;
+    return now - Math.max(stoppedAt, this.#since) > limits.stopGrace;
   }
 
   /** Ends the state if it went on for too long, in milliseconds. */
@@ -316,8 +323,8 @@ export class Gate extends Duplex {
     if (this.#response === undefined || this.writableFinished) this.destroy();
   }
 
-  /** Parses no more, and discards further input: unread input would reset the connection. */
-  #stopParsing(): void {
+  /** Enters `closing`, or begins its time anew. Discards further input: unread input would reset the connection. */
+  #beginClosing(): void {
     this.#state = 'closing';
     this.#since = performance.now();
     this.#input.clear();

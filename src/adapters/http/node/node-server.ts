@@ -83,7 +83,7 @@ export class NodeServer {
       refuse: (gate, error, bytes) => this.#refuse(gate, error, requestAt(gate, bytes)),
       isHeld: false,
       isDraining: false,
-      stoppedAt: Infinity,
+      stoppedAt: undefined,
     };
     this.#http = this.#createParsingServer();
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
@@ -120,7 +120,7 @@ export class NodeServer {
     const until = performance.now() + milliseconds;
     await this.#acceptAll(Math.min(milliseconds / 2, ACCEPTING_TIME));
     this.drain(); // not before: a disconnected client reconnects
-    this.#gates.stoppedAt = Math.min(this.#gates.stoppedAt, performance.now());
+    this.#gates.stoppedAt ??= performance.now();
     this.#checkEvery(STOPPING_INTERVAL);
     const left = Math.max(1, until - performance.now());
     let areAllAnswered = true;
@@ -213,7 +213,7 @@ export class NodeServer {
   #rescue(gate: Gate, response: ServerResponse, error: unknown): void {
     const request = refusedRequest(response.req);
     if (!response.headersSent) return this.#refuse(gate, error, request);
-    this.#responseTo(gate, error, request);
+    this.#logResponse(gate, error, request); // too late to send it: only the log learns of the error
     if (!response.writableEnded) gate.destroy();
   }
 
@@ -224,13 +224,13 @@ export class NodeServer {
   /** Responds in place of a listener, and closes the connection. */
   #refuse(gate: Gate, error: unknown, request: RefusedRequest): void {
     if (!gate.writable) return;
-    const response = this.#responseTo(gate, error, request);
+    const response = this.#logResponse(gate, error, request);
     const headers = { ...this.#options.headers?.(request), ...response.headers };
     gate.close(lastResponse({ ...response, headers }, request.method));
   }
 
-  /** Makes and logs a response in place of a listener. */
-  #responseTo({ remoteAddress }: Gate, error: unknown, request: RefusedRequest): HttpResponse {
+  /** Logs the response to an error in place of a listener, and returns it. */
+  #logResponse({ remoteAddress }: Gate, error: unknown, request: RefusedRequest): HttpResponse {
     const response = errorResponse(error, request.id);
     const rest = { requestId: request.id, clientAddress: remoteAddress, error, milliseconds: 0 };
     report(this.#options.log, request, response, rest);
@@ -249,7 +249,7 @@ function longestWaiting(open: Iterable<Gate>): Gate | undefined {
   let longest: Gate | undefined;
   let since = Infinity;
   for (const gate of open) {
-    const { waitingSince } = gate;
+    const { waitingSince = Infinity } = gate;
     if (waitingSince >= since) continue;
     longest = gate;
     since = waitingSince;
