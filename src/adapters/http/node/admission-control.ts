@@ -40,7 +40,7 @@ export class AdmissionControl implements Admission {
       working: new Pool(maxInFlight, SHARE),
       reading: new Pool(maxInFlight, SHARE),
       abandoned: new Pool(maxInFlight, SHARE),
-      unsent: new Pool(maxUnsent, SHARE),
+      unread: new Pool(maxUnsent, SHARE),
       scheduler: new FairScheduler(),
       maxWait,
     };
@@ -53,7 +53,7 @@ export class AdmissionControl implements Admission {
 
   /** The bytes of responses that clients have not read yet. */
   get unsent(): number {
-    return this.#bounds.unsent.used;
+    return this.#bounds.unread.used;
   }
 
   /** Call it for every accepted connection: while more come, most turns of the event loop go to accepting them. */
@@ -63,7 +63,7 @@ export class AdmissionControl implements Admission {
 
   /** Adds bytes of a response that the client has not read; a negative number once it reads them or disconnects. */
   countUnsent(keyId: string, bytes: number): void {
-    this.#bounds.unsent.add(keyId, bytes);
+    this.#bounds.unread.add(keyId, bytes);
   }
 
   admit(): Permit {
@@ -85,7 +85,7 @@ class Pool {
   }
 
   /** Whether a caller gets nothing more: it holds its whole share, or anything while nothing is left. */
-  isFull(caller: string): boolean {
+  refuses(caller: string): boolean {
     const held = this.#held.get(caller) ?? 0;
     return held >= this.#mostEach || (held > 0 && this.used >= this.#most);
   }
@@ -109,7 +109,7 @@ interface Bounds {
   /** Calls of the store that go on after their responses. */
   readonly abandoned: Pool;
   /** Bytes that clients have not read. */
-  readonly unsent: Pool;
+  readonly unread: Pool;
   readonly scheduler: FairScheduler;
   readonly maxWait: number;
 }
@@ -127,11 +127,11 @@ class HeldPermit implements Permit {
   }
 
   async admitCaller(keyId: string): Promise<void> {
-    const { working, abandoned, unsent, scheduler, maxWait } = this.#bounds;
+    const { working, abandoned, unread, scheduler, maxWait } = this.#bounds;
     this.#hold(undefined);
     this.#caller = keyId;
-    if (unsent.isFull(keyId)) throw TOO_MUCH_UNREAD;
-    if (working.isFull(keyId) || abandoned.isFull(keyId)) throw TOO_MANY;
+    if (unread.refuses(keyId)) throw TOO_MUCH_UNREAD;
+    if (working.refuses(keyId) || abandoned.refuses(keyId)) throw TOO_MANY;
     const since = performance.now();
     const turnsOfOthers = await scheduler.takeTurn(keyId);
     // A pause of the process, as for a slow disk, is no queue.
@@ -162,7 +162,7 @@ class HeldPermit implements Permit {
   /** Takes a place in a pool in exchange for the one that it holds. */
   #moveTo(pool: Pool): void {
     if (this.#hasEnded) return;
-    if (pool.isFull(this.#caller)) throw TOO_MANY;
+    if (pool.refuses(this.#caller)) throw TOO_MANY;
     this.#hold(pool);
   }
 

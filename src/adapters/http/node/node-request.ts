@@ -93,7 +93,7 @@ export class NodeRequest implements HttpRequest {
   }
 
   async readBody(limit: number): Promise<Uint8Array> {
-    const read = this.#bytesRead();
+    const read = this.#bodyReadBefore();
     const length = read ? read.length : announcedLength(this);
     if (length > limit) throw payloadTooLarge(limit);
     if (read) return read;
@@ -127,7 +127,8 @@ export class NodeRequest implements HttpRequest {
         reject(error instanceof HttpError ? error : clientDisconnected()),
       );
       request.once('close', () => {
-        if (!request.readableEnded) reject(clientDisconnected()); // an error has a stack, which takes 50 us
+        // Checked first: an error that nobody gets would cost 50 us, for its stack.
+        if (!request.readableEnded) reject(clientDisconnected());
       });
       request.on('data', take);
     });
@@ -142,7 +143,7 @@ export class NodeRequest implements HttpRequest {
    * The body if another parser has read it. Exact if the parser kept bytes; text has lost what was not UTF-8.
    * @throws {HttpError} `internal_error`: the parser kept neither
    */
-  #bytesRead(): Uint8Array | undefined {
+  #bodyReadBefore(): Uint8Array | undefined {
     const { readableDidRead, readableEncoding, readableEnded, destroyed } = this.#request;
     const kept = this.keptBody;
     if (kept && (kept.length > 0 || readableEnded)) return kept;
