@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CallOptions } from '../../application/animal-store.js';
-import { syncFolder } from '../file-system.js';
+import { nameFinishedFile, syncFolder } from '../file-system.js';
 import { retryWhileBusy } from './busy.js';
 import { openUnchanged, requireSound } from './open-unchanged.js';
 import { copyTo } from './schema.js';
@@ -45,7 +45,7 @@ export async function backUpSqliteStore(
         'has a name that SQLite uses beside a store: name another file',
       );
     return await withCheckedCopy(store, file, call, (copy, pets) => {
-      fs.linkSync(copy, file); // unlike a new name, a link never replaces a file
+      nameFinishedFile(copy, file);
       return { store, file, pets };
     });
   } catch (error) {

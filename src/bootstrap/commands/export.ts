@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { randomUUID } from 'node:crypto';
-import { constants, link, lstat, open, rm } from 'node:fs/promises';
+import { constants, lstat, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { fileErrorMessage, syncFolder } from '../../adapters/file-system.js';
+import { fileErrorMessage, nameFinishedFile, syncFolder } from '../../adapters/file-system.js';
 import { petPages } from '../../application/pet-pages.js';
 import type { Pet } from '../../domain/pet.js';
 import { stringifyJson } from '../../exact-json.js';
@@ -98,7 +98,7 @@ async function writeFile(
     const handle = await open(part, O_CREAT | O_EXCL | O_SYNC | O_WRONLY, 0o600);
     try {
       await pipeline(texts, handle.createWriteStream(), { signal });
-      await link(part, file);
+      nameFinishedFile(part, file);
     } finally {
       await rm(part, { force: true });
     }

@@ -166,6 +166,26 @@ describe('backUpSqliteStore', () => {
     });
   }
 
+  for (const command of ['backup', 'export'])
+    it(`gives the file of ${command} its name where hard links are not supported`, async function () {
+      const inject = ['-f', '-o', '/dev/null', '-e', 'inject=link,linkat:error=EPERM'];
+      if (spawnSync('strace', [...inject, 'true']).status !== 0) return this.skip();
+      const { pets, file, close } = await testStore();
+      await pets.add(rex);
+      await close();
+      const target = join(dirname(file), 'target.csv');
+
+      const env = { ...process.env, STORE_URL: `sqlite:${file}` };
+      const done = spawnSync('strace', [...inject, process.execPath, MAIN, command, target], {
+        env,
+      });
+
+      expect(done.status, String(done.stderr)).to.equal(0);
+      expect(await readdir(dirname(file))).to.have.members([basename(file), 'target.csv']);
+      expect(await readFile(target, 'latin1'), 'the content').to.include(rex.name);
+      expect(await modeOf(target)).to.equal('600');
+    });
+
   describe('where a folder cannot be synced', () => {
     let fault: Error;
     const synced: string[] = [];

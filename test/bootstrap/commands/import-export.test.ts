@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import {
+import fs, {
   readFileSync,
   readdirSync,
   renameSync,
@@ -7,6 +7,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -52,6 +53,10 @@ const NEW_IDS =
   'The ids of the file are not kept: an import adds animals and never changes one, also where the store has its id. --update changes animals by their ids; --keep-ids restores an export into an empty store.';
 
 const fail = () => Promise.reject(new Error('opened'));
+
+function notSupported(): never {
+  throw Object.assign(new Error('EPERM: not supported'), { code: 'EPERM', syscall: 'link' });
+}
 
 /** A process whose store is on the shelf. */
 const shelfIo = (stdin?: string[]): TestIo =>
@@ -893,6 +898,45 @@ describe('import and export', () => {
 
       const { err: why } = await shell(`export ${path('none/a.csv')}`);
       expect(why).to.include(`${path('none/a.csv')} cannot be written. ENOENT: `);
+    });
+
+    describe('where hard links are not supported', () => {
+      beforeEach(async () => {
+        mock.method(fs, 'linkSync', notSupported);
+        syncBuiltinESMExports();
+        await store.transfer.writePets(HARD);
+      });
+      afterEach(() => {
+        mock.restoreAll();
+        syncBuiltinESMExports();
+      });
+
+      it('never replaces a file that appears meanwhile', async () => {
+        const list: PetRepository['list'] = (range, call) => {
+          writeFileSync(path('a.csv'), 'of another');
+          return store.pets.list(range, call);
+        };
+
+        const { code, err } = await shell(`export ${path('a.csv')}`, { list });
+
+        expect(code, err).to.equal(1);
+        expect(err).to.match(/^[^\n]+a\.csv cannot be written\. EEXIST: [^\n]+\n$/);
+        expect(fileText('a.csv')).to.equal('of another');
+        expect(readdirSync(folder)).to.deep.equal(['a.csv']);
+      });
+
+      it('leaves no file that could not be named', async () => {
+        mock.method(fs, 'renameSync', notSupported);
+        syncBuiltinESMExports();
+
+        const { code, err } = await shell(`export ${path('a.csv')}`);
+
+        expect({ code, err }).to.deep.equal({
+          code: 1,
+          err: `${path('a.csv')} cannot be written. EPERM: not supported\n`,
+        });
+        expect(readdirSync(folder)).to.deep.equal([]);
+      });
     });
 
     it('writes to standard output until its reader closes the pipe', async () => {
