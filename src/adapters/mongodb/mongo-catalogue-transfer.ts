@@ -16,6 +16,9 @@ import type { AttemptOptions } from './retry.js';
 /** How long a batch may take, in milliseconds: an election must not end a copy. */
 const BATCH_TIMEOUT = 60_000;
 
+/** What is stored of an animal, which may be removed. */
+type StoredPet = Pick<PetDocument, 'operation' | 'removedUntil'>;
+
 /**
  * Moves all of a store in a MongoDB database. A claim whose animal is missing is not read: its create was interrupted
  * between the two, and never acknowledged.
@@ -27,7 +30,7 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
 
   /** What is stored under these ids, by id. */
   async function findStored(ids: readonly bigint[], options: AttemptOptions) {
-    const stored = new Map<bigint | undefined, Pick<PetDocument, 'operation' | 'removedUntil'>>();
+    const stored = new Map<bigint | undefined, StoredPet>();
     const found = await pets.find({ _id: { $in: ids } }, options).toArray();
     for (const pet of found) stored.set(toInt64(pet._id), pet);
     return stored;
@@ -131,19 +134,12 @@ export function mongoTransfer(connection: MongoConnection, inserts: PetInserts):
             removedUntil: keepUntil,
           };
           stored.set(petId, pet); // for its other claims in this batch
-          const { operation } = pet;
-          // The animal's document is kept as long as its last claim.
-          const field = pet.removedUntil ? 'removedUntil' : 'claimedUntil';
-          const keepLonger = {
-            $max: { [field]: keepUntil },
-            $setOnInsert: { operation },
-          };
-          petWrites.push(upsert(petId, keepLonger));
+          petWrites.push(keepPet(petId, pet, keepUntil));
           const document = {
             fingerprint,
             keepUntil,
             // With another operation than its animal's, a retry of the create would add the animal again.
-            pet: { _id: petId, operation },
+            pet: { _id: petId, operation: pet.operation },
           };
           claimWrites.push(upsert(claimId(claim), { $set: document }));
         }
@@ -160,6 +156,15 @@ const upsert = <Id, Update>(_id: Id, update: Update) => ({
     upsert: true,
   },
 });
+
+/** Keeps the document of an animal at least as long as a claim of it. Makes the document if there is none. */
+function keepPet(id: bigint, { operation, removedUntil }: StoredPet, keepUntil: Date) {
+  const field = removedUntil ? 'removedUntil' : 'claimedUntil';
+  return upsert(id, {
+    $max: { [field]: keepUntil },
+    $setOnInsert: { operation },
+  });
+}
 
 /** Writes in any order, so that one that fails stops no other. The driver refuses an empty batch. */
 async function writeAll<Stored extends Document>(
