@@ -1,9 +1,11 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { PetClaim } from '../../application/ports/catalogue-transfer.js';
 import { petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
+import { copyTo } from './copy-to.js';
+import { readPragma } from './read-pragma.js';
 import { OTHER_FILE, StoreFileError } from './store-file-error.js';
 
 /** Marks an SQLite database as an animal store: "AnSt". */
@@ -123,10 +125,6 @@ export function toClaim([scope, key, fingerprint, petId, keepUntil]: ClaimRow): 
 /** Replaces the claim with the same scope and key. */
 export const PUT_CLAIM = `INSERT OR REPLACE INTO claims (${CLAIM_COLUMNS}) VALUES (?, ?, ?, ?, ?)`;
 
-/** The value of a PRAGMA. */
-export const readPragma = (database: DatabaseSync, name: string): unknown =>
-  Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
-
 /**
  * Returns the version of a store's schema; 0 if it has none yet.
  * @throws {StoreFileError} another program wrote the database, or a newer version of this one
@@ -189,15 +187,4 @@ export function upgradeSchema(
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     throw error;
   }
-}
-
-/** Copies a store to a new file on the disk, for this user alone. */
-export function copyTo(copy: string, database: DatabaseSync): void {
-  database.prepare('VACUUM INTO ?').run(copy);
-  chmodSync(copy, 0o600);
-  // VACUUM INTO of older versions of SQLite does not sync the file. A commit does: of the value that is there already.
-  // Not `fsync`, which Node.js's permission model refuses.
-  using copied = new DatabaseSync(copy);
-  const version = Number(readPragma(copied, 'user_version'));
-  copied.exec(`PRAGMA synchronous = EXTRA; PRAGMA user_version = ${version}`);
 }
