@@ -108,7 +108,7 @@ const requests: BrokenAdapters<OpenHttp> = {
       ? request
       : new Request(request.url, { method, headers: request.headers });
   }),
-  // It leaves numbers alone that it would change.
+  // Parses and writes JSON again, except where that would change a number.
   'refuses a second member name': bodied((body) =>
     /\d{16}/.test(String(body)) ? body : JSON.stringify(JSON.parse(String(body))),
   ),
@@ -166,14 +166,17 @@ const responses: BrokenAdapters<OpenHttp> = {
   ),
 };
 
+/** Hundreds of cases are rows alike. Only some have a broken adapter. */
+const NO_CASE_NEEDS_ONE = /./;
+
 failsBroken(
   httpContract,
   (fault?: OpenHttp) => fault ?? listened((listener) => listener),
   { ...requests, ...responses },
-  /./,
+  NO_CASE_NEEDS_ONE,
 );
 
-/** A resource beside the animals. With a fault it is not behind the keys of the interface, but behind this. */
+/** A resource beside the animals, behind the keys of the interface; with `fault`, behind that middleware instead. */
 const shelves = (fault?: Middleware): OpenHttp =>
   listenerSubjects((http) => {
     const router = new Router();
@@ -201,7 +204,7 @@ const badlyGuarded: BrokenAdapters<Middleware> = {
   'lets only clients cache, and only what a GET returned': checking,
 };
 
-failsBroken(resourceContract('/shelves'), shelves, badlyGuarded, /./);
+failsBroken(resourceContract('/shelves'), shelves, badlyGuarded, NO_CASE_NEEDS_ONE);
 
 /** Tests of a transport that rejects after its response. */
 const TESTS = `

@@ -61,14 +61,14 @@ function readyService(subject: HttpSubject, situation: Situation): Promise<Ready
   return ready;
 }
 
-const situationOf = (given: Situation): OptionalPart<HttpSubject> => ({
+const needsSituation = (given: Situation): OptionalPart<HttpSubject> => ({
   name: given,
   missing: ({ missing }) => missing,
 });
 
-const socketFor = (what: string): OptionalPart<HttpSubject> => ({
+const needsSocket = (why: string): OptionalPart<HttpSubject> => ({
   name: 'socket',
-  missing: ({ overSocket }) => (overSocket ? undefined : `needs a socket: ${what}`),
+  missing: ({ overSocket }) => (overSocket ? undefined : `needs a socket: ${why}`),
 });
 
 function httpCase(
@@ -80,7 +80,7 @@ function httpCase(
     name,
     topic,
     given,
-    needs: [situationOf(given), ...(socketOnly === undefined ? [] : [socketFor(socketOnly)])],
+    needs: [needsSituation(given), ...(socketOnly === undefined ? [] : [needsSocket(socketOnly)])],
     run: async (subject) => run(await readyService(subject, given)),
   };
 }

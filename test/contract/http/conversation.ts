@@ -13,9 +13,9 @@ export interface Conversation {
   }>;
   /** The statuses of interim responses. */
   readonly interim: readonly number[];
-  /** The server closed the connection after nothing but whole responses. */
+  /** Whether the server closed the connection, and nothing but whole responses came before. */
   readonly closed: boolean;
-  /** From the last byte sent to the first response, in milliseconds. */
+  /** From the start of sending to the first response, in milliseconds. */
   readonly milliseconds: number;
 }
 

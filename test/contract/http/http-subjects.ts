@@ -35,8 +35,11 @@ export type OpenHttp = Open<HttpSubject, Situation>;
 
 const listening = new Set<NodeServer>();
 
-/** What nobody handles would end the process of a service. As an exception: mocha drops unhandled rejections. */
-const fail = (error: unknown): never => {
+/**
+ * Makes an unhandled rejection an uncaught exception while a service listens. In a real service it ends the process, but
+ * mocha drops it.
+ */
+const throwUnhandled = (error: unknown): never => {
   throw error;
 };
 
@@ -60,12 +63,12 @@ export const listenerSubjects =
     );
     const port = await server.listen(0, '127.0.0.1');
     listening.add(server);
-    if (listening.size === 1) process.on('unhandledRejection', fail);
+    if (listening.size === 1) process.on('unhandledRejection', throwUnhandled);
     const stop = async (): Promise<void> => {
       await server.close(50);
-      await nextTurn(); // what the end of the connections makes the transport reject with
+      await nextTurn(); // the transport's rejections about closed connections must arrive first
       listening.delete(server);
-      if (listening.size === 0) process.off('unhandledRejection', fail);
+      if (listening.size === 0) process.off('unhandledRejection', throwUnhandled);
     };
     const url = `http://127.0.0.1:${port}${http.settings.basePath}`;
     return socketSubject({ url, keys, used, stop }, situation);
@@ -134,10 +137,13 @@ export const serviceSubjects =
   ): Open<HttpSubject, Situation> =>
   async (situation) => {
     const service = await start(situation);
-    return typeof service === 'string' ? missing(service) : socketSubject(service, situation);
+    return typeof service === 'string'
+      ? unavailableSubject(service)
+      : socketSubject(service, situation);
   };
 
-const missing = (reason: string): HttpSubject => ({
+/** The subject of a situation that is not available: its cases are skipped with the reason. */
+const unavailableSubject = (reason: string): HttpSubject => ({
   url: '',
   overSocket: true,
   keys: {} as HttpKeys, // nobody uses them

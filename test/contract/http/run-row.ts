@@ -40,11 +40,12 @@ export async function startReady(subject: HttpSubject, situation: Situation): Pr
   const unseeded = readyWith({ ...subject.keys, host, base, ...UNSEEDED });
   if (storeFault(situation) !== undefined) return unseeded;
 
-  const seeded = await seed(unseeded);
-  return { ...readyWith({ ...unseeded.values, ...seeded }), newest: seeded.pet };
+  const { newest, ...seeded } = await seed(unseeded);
+  return { ...readyWith({ ...unseeded.values, ...seeded }), newest };
 }
 
-async function seed(service: Ready): Promise<typeof UNSEEDED> {
+/** Adds the animals; resolves to the values that follow from them, and the id of the last. */
+async function seed(service: Ready): Promise<typeof UNSEEDED & { readonly newest: string }> {
   const ids: string[] = [];
   for (const members of SEED) {
     const { status, body } = await responseTo(service, post(`{${members}}`));
@@ -55,8 +56,10 @@ async function seed(service: Ready): Promise<typeof UNSEEDED> {
   const tagOf = async (path: string): Promise<string> =>
     headerValues(await responseTo(service, get(path)), 'ETag')[0] ?? '';
   const [pet = ''] = ids;
+  const newest = ids.at(-1) ?? '';
   const petTag = await tagOf(`/pets/${pet}`);
   return {
+    newest,
     pet,
     petTag,
     petTagText: petTag.replaceAll('"', ''),

@@ -308,7 +308,8 @@ const ON_TRANSPORTS: Clauses<Scenario['run']> = {
 const OVER_SOCKETS: Clauses<Scenario['run']> = {
   async 'keeps serving after requests whose bodies are malformed or end early'(service) {
     for (const raw of CUT_OFF) await service.send({ raw }, { responses: 0 });
-    for (const raw of CUT_OFF.slice(0, 1)) await service.send({ raw }, { untilClosed: true });
+    const [malformed = ''] = CUT_OFF; // the only one that the server answers, and then closes
+    await service.send({ raw: malformed }, { untilClosed: true });
     await delay(20); // for the server to notice that the clients have closed
 
     await statusIs(200, service, get('/pets?limit=1'), 'a list afterwards');

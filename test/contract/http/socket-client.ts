@@ -55,11 +55,13 @@ function inChunks(content: Uint8Array): Buffer {
   return Buffer.concat([...parts, Buffer.from('0\r\n\r\n')]);
 }
 
+/** How long `converse` waits for what it wants, in milliseconds. */
 const PATIENCE = 5000;
 
 /**
- * Sends bytes on a new connection, and waits for the responses or, with `untilClosed`, for the end. It never closes its
- * side first: only the server decides whether the connection stays open.
+ * Sends bytes on a new connection. Waits for the responses or, with `untilClosed`, for the server to close, but no longer
+ * than `PATIENCE`: resolves to what has arrived by then. It never closes its side first: only the server decides whether
+ * the connection stays open.
  */
 export async function converse(
   url: URL,
@@ -70,6 +72,7 @@ export async function converse(
   const reader = new ResponseReader(message.methods);
   const finished = new AbortController();
   let closed = false;
+  let began = 0; // when sending began
   let milliseconds = 0;
   const arrived = Promise.withResolvers<void>();
   const isDone = (): boolean =>
@@ -100,7 +103,7 @@ export async function converse(
   socket.on('close', () => arrived.resolve());
   arrived.promise.catch(() => {}); // if the connection fails, nobody awaits it
   await once(socket, 'connect');
-  const began = performance.now();
+  began = performance.now();
   // Without a response to wait for, the client leaves once its bytes are sent.
   socket.write(message.bytes, () => (message.methods.length === 0 ? arrived.resolve() : undefined));
   try {
