@@ -163,6 +163,15 @@ const handles: BrokenAdapters<HandleFaults> = {
       },
     })),
   },
+  'replays a copied claim whose animal was removed before': {
+    first: inPort('transfer', (transfer, { pets }) => ({
+      async writeClaims(claims, call) {
+        const found = await Promise.all(claims.map(({ petId }) => pets.findById(petId)));
+        const kept = claims.filter((_, index) => found[index] !== undefined);
+        await transfer.writeClaims(kept, call);
+      },
+    })),
+  },
   // Drops the start of a page while others change.
   'lists each animal that stays exactly once, page by page, while others change or go': {
     first: together(

@@ -32,7 +32,10 @@ import {
   type StoreSubject,
 } from './store-subject.js';
 
-const ANY = PET_STATUSES;
+/** The condition that every animal meets. */
+const ANY_STATUS = PET_STATUSES;
+
+const PORT = 'the port changes of a handle';
 
 /** Checks that an error says that the animal has another status. */
 function checkConflict(error: unknown, status: PetStatus): void {
@@ -40,11 +43,11 @@ function checkConflict(error: unknown, status: PetStatus): void {
   assert.equal(conflict.status, status, `the error names the status ${String(conflict.status)}`);
 }
 
-const conflicts = async (call: Promise<unknown>, status: PetStatus): Promise<void> =>
+const rejectsWithConflict = async (call: Promise<unknown>, status: PetStatus): Promise<void> =>
   checkConflict(await rejectionOf(call), status);
 
 /** Checks every way of reading. */
-async function reads(
+async function checkReads(
   pets: PetRepository,
   stored: readonly Pet[],
   removed: readonly Pet[] = [],
@@ -75,14 +78,14 @@ const withChange = (pet: Pet, change: Partial<UnsavedPet>): Pet =>
 const CHANGING: Clauses<PortRun> = {
   async 'changes the given fields of one animal, and nothing else'({ changes, pets }) {
     const stored = await addAll(pets, samplePets(3, FULL_PET));
-    let expected = required(stored[1]);
+    let expected = required(stored[1], 'the second animal');
     for (const change of CHANGES) {
       expected = withChange(expected, change);
 
-      const changed = await changes.change(expected.id, change, ANY);
+      const changed = await changes.change(expected.id, change, ANY_STATUS);
 
       assert.deepEqual(changed, expected, `after ${Object.keys(change).join(', ')}`);
-      await reads(pets, stored.with(1, expected));
+      await checkReads(pets, stored.with(1, expected));
     }
   },
   async 'changes and removes an animal only while every field is as it was read'({
@@ -91,7 +94,7 @@ const CHANGING: Clauses<PortRun> = {
   }) {
     for (const change of CHANGES) {
       const pet = await pets.add(FULL_PET);
-      const changed = required(await changes.change(pet.id, change, pet));
+      const changed = required(await changes.change(pet.id, change, pet), 'the changed animal');
 
       const again = changes.change(pet.id, { categoryId: 5n }, pet);
       await rejectsWithCode(again, 'precondition_failed');
@@ -101,7 +104,7 @@ const CHANGING: Clauses<PortRun> = {
       assert.equal(await changes.remove(pet.id, changed), true);
       assert.equal(await changes.change(pet.id, change, changed), undefined);
     }
-    await reads(pets, []);
+    await checkReads(pets, []);
   },
   async 'changes any status to any, also to the same'({ changes, pets }) {
     for (const from of PET_STATUSES)
@@ -109,7 +112,7 @@ const CHANGING: Clauses<PortRun> = {
         const pet = await pets.add(samplePet({ status: from }));
         const changed = { ...pet, status: to };
         for (const time of ['first', 'second'])
-          assert.deepEqual(await changes.change(pet.id, { status: to }, ANY), changed, time);
+          assert.deepEqual(await changes.change(pet.id, { status: to }, ANY_STATUS), changed, time);
         assert.deepEqual(await pets.findById(pet.id), changed);
       }
   },
@@ -117,11 +120,11 @@ const CHANGING: Clauses<PortRun> = {
     const pet = await pets.add(samplePet({ status: 'pending' }));
     const sell = (...from: PetStatus[]) => changes.change(pet.id, { status: 'sold' }, from);
 
-    await conflicts(sell('available'), 'pending');
-    await conflicts(sell('available', 'sold'), 'pending');
-    await conflicts(sell(), 'pending');
-    await conflicts(changes.remove(pet.id, ['available', 'sold']), 'pending');
-    await reads(pets, [pet]);
+    await rejectsWithConflict(sell('available'), 'pending');
+    await rejectsWithConflict(sell('available', 'sold'), 'pending');
+    await rejectsWithConflict(sell(), 'pending');
+    await rejectsWithConflict(changes.remove(pet.id, ['available', 'sold']), 'pending');
+    await checkReads(pets, [pet]);
 
     assert.equal((await sell('available', 'pending'))?.status, 'sold');
     assert.equal(await changes.remove(pet.id, ['sold']), true, 'whether it was removed');
@@ -132,13 +135,13 @@ const CHANGING: Clauses<PortRun> = {
   }) {
     const pet = await pets.add(samplePet());
     for (const status of ['pending', 'sold', 'available'] as const) {
-      await changes.change(pet.id, { status }, ANY);
-      await reads(pets, [{ ...pet, status }]);
+      await changes.change(pet.id, { status }, ANY_STATUS);
+      await checkReads(pets, [{ ...pet, status }]);
     }
   },
   async 'returns frozen animals'({ changes, pets }) {
     const pet = await pets.add(samplePet());
-    const changed = await changes.change(pet.id, { status: 'sold' }, ANY);
+    const changed = await changes.change(pet.id, { status: 'sold' }, ANY_STATUS);
     assert.ok(Object.isFrozen(changed), 'the changed animal is not frozen');
   },
 };
@@ -146,22 +149,22 @@ const CHANGING: Clauses<PortRun> = {
 const REMOVING: Clauses<PortRun> = {
   async 'removes one animal, once'({ changes, pets }) {
     const stored = await addAll(pets, [samplePet(), samplePet(), samplePet({ status: 'sold' })]);
-    const removed = required(stored[1]);
+    const removed = required(stored[1], 'the second animal');
 
-    assert.equal(await changes.remove(removed.id, ANY), true, 'the first removal');
-    await reads(pets, stored.toSpliced(1, 1), [removed]);
+    assert.equal(await changes.remove(removed.id, ANY_STATUS), true, 'the first removal');
+    await checkReads(pets, stored.toSpliced(1, 1), [removed]);
 
-    assert.equal(await changes.remove(removed.id, ANY), false, 'the second removal');
-    assert.equal(await changes.change(removed.id, { status: 'sold' }, ANY), undefined);
-    await reads(pets, stored.toSpliced(1, 1), [removed]);
+    assert.equal(await changes.remove(removed.id, ANY_STATUS), false, 'the second removal');
+    assert.equal(await changes.change(removed.id, { status: 'sold' }, ANY_STATUS), undefined);
+    await checkReads(pets, stored.toSpliced(1, 1), [removed]);
   },
   async 'finds no animal under an id that was never assigned'({ changes, pets }) {
     const pet = await pets.add(samplePet());
     for (const id of [0n, -1n, -pet.id, pet.id + 1n, pet.id + 2n ** 32n, INT64_MAX, INT64_MIN]) {
-      assert.equal(await changes.change(id, { status: 'sold' }, ANY), undefined, String(id));
-      assert.equal(await changes.remove(id, ANY), false, String(id));
+      assert.equal(await changes.change(id, { status: 'sold' }, ANY_STATUS), undefined, String(id));
+      assert.equal(await changes.remove(id, ANY_STATUS), false, String(id));
     }
-    await reads(pets, [pet]);
+    await checkReads(pets, [pet]);
   },
   async 'never assigns the id of a removed animal again'({ changes, pets }) {
     let last = 0n;
@@ -169,7 +172,7 @@ const REMOVING: Clauses<PortRun> = {
       const pet = await pets.add(samplePet());
       assert.ok(pet.id > last, `${pet.id} was assigned after ${last}`);
       last = pet.id;
-      assert.equal(await changes.remove(pet.id, ANY), true);
+      assert.equal(await changes.remove(pet.id, ANY_STATUS), true);
     }
   },
 };
@@ -178,14 +181,17 @@ const REPLAYING: Clauses<PortRun> = {
   async 'replays a create as it was, whatever became of the animal'({ changes, pets }) {
     const { pet } = await addOnce(pets, FULL_PET, claimed());
     for (const change of CHANGES) {
-      const changed = required(await changes.change(pet.id, change, ANY));
+      const changed = required(
+        await changes.change(pet.id, change, ANY_STATUS),
+        'the changed animal',
+      );
       assert.deepEqual(await addOnce(pets, FULL_PET, claimed()), { pet, replayed: true });
-      await reads(pets, [changed]);
+      await checkReads(pets, [changed]);
     }
-    await changes.remove(pet.id, ANY);
+    await changes.remove(pet.id, ANY_STATUS);
     for (const retry of ['first', 'second', 'third'])
       assert.deepEqual(await addOnce(pets, FULL_PET, claimed()), { pet, replayed: true }, retry);
-    await reads(pets, [], [pet]);
+    await checkReads(pets, [], [pet]);
     const reused = addOnce(pets, samplePet(), claimed({ fingerprint: 'another fingerprint' }));
     await rejectsWithCode(reused, 'idempotency_key_reused');
   },
@@ -193,7 +199,7 @@ const REPLAYING: Clauses<PortRun> = {
     for (const key of times(10, (number) => `key ${number}`)) {
       const { pet } = await addOnce(pets, FULL_PET, claimed({ key }));
       const retries = times(10, () => addOnce(pets, FULL_PET, claimed({ key })));
-      assert.equal(await changes.remove(pet.id, ANY), true);
+      assert.equal(await changes.remove(pet.id, ANY_STATUS), true);
       for (const retry of await Promise.all(retries))
         assert.deepEqual(retry, { pet, replayed: true });
       assert.deepEqual(await listAll(pets), []);
@@ -201,13 +207,13 @@ const REPLAYING: Clauses<PortRun> = {
   },
   async 'adds another animal once the claim of a removed one has expired'({ changes, pets }) {
     const { pet } = await addOnce(pets, FULL_PET, claimed());
-    await changes.remove(pet.id, ANY);
+    await changes.remove(pet.id, ANY_STATUS);
 
     const again = await addOnce(pets, FULL_PET, claimedAt(24 * 60 * 60 * 1000));
 
     assert.equal(again.replayed, false, 'whether it is a replay');
     assert.ok(again.pet.id > pet.id, `the id ${again.pet.id} was assigned after ${pet.id}`);
-    await reads(pets, [again.pet], [pet]);
+    await checkReads(pets, [again.pet], [pet]);
   },
 };
 
@@ -216,8 +222,8 @@ const COPYING: Clauses<PortRun> = {
   async 'hands the claims of changed and removed animals to a copy'({ changes, pets, transfer }) {
     const { pet: changed } = await addOnce(pets, FULL_PET, claimed({ key: 'changed' }));
     const { pet: removed } = await addOnce(pets, FULL_PET, claimed({ key: 'removed' }));
-    await changes.change(changed.id, { status: 'sold' }, ANY);
-    await changes.remove(removed.id, ANY);
+    await changes.change(changed.id, { status: 'sold' }, ANY_STATUS);
+    await changes.remove(removed.id, ANY_STATUS);
 
     const claims = await transfer.readClaims({ limit: 10, now: Date.now() });
 
@@ -225,22 +231,24 @@ const COPYING: Clauses<PortRun> = {
     assert.equal(ids.get('changed'), changed.id, 'the id in the claim of the changed animal');
     assert.equal(ids.get('removed'), removed.id, 'the id in the claim of the removed animal');
 
-    // In the copy the animal of a claim may have been removed.
-    const petId = removed.id + 1000n;
+    await checkReads(pets, [{ ...changed, status: 'sold' }], [removed]);
+  },
+  async 'replays a copied claim whose animal was removed before'({ pets, transfer }) {
+    const petId = 1000n;
     await transfer.reserveIds(petId);
     await transfer.writeClaims([{ ...sampleClaim({ key: 'copy' }), petId }]);
 
     const replay = await addOnce(pets, FULL_PET, claimed({ key: 'copy' }));
 
     assert.deepEqual(replay, { pet: { ...FULL_PET, id: petId }, replayed: true });
-    await reads(pets, [{ ...changed, status: 'sold' }], [removed]);
+    await checkReads(pets, []);
   },
 };
 
 /** The changes of two handles, or twice of one. */
 async function bothChanges(subject: StoreSubject): Promise<readonly [PetChanges, PetChanges]> {
   const [one, other] = await twoHandles(subject);
-  return [required(one.changes), required(other.changes)];
+  return [required(one.changes, PORT), required(other.changes, PORT)];
 }
 
 /** What forty simultaneous calls come to, through two handles in turn. */
@@ -302,20 +310,20 @@ const RACING: Clauses<PortRun> = {
     const stored = await addAll(subject.pets, samplePets(20));
 
     const changing = stored.flatMap(({ id }) => [
-      one.change(id, { name: 'Renamed' }, ANY),
-      other.change(id, { categoryId: -7n }, ANY),
-      one.change(id, { status: 'sold' }, ANY),
+      one.change(id, { name: 'Renamed' }, ANY_STATUS),
+      other.change(id, { categoryId: -7n }, ANY_STATUS),
+      one.change(id, { status: 'sold' }, ANY_STATUS),
     ]);
     await Promise.all(changing);
 
     const change: Partial<UnsavedPet> = { name: 'Renamed', categoryId: -7n, status: 'sold' };
     const expected = stored.map((pet) => withChange(pet, change));
-    await reads(subject.pets, expected);
+    await checkReads(subject.pets, expected);
   },
   async 'lets exactly one of forty simultaneous removals find the animal'(subject) {
     const pet = await subject.pets.add(samplePet());
 
-    const { values, errors } = await race(subject, (changes) => changes.remove(pet.id, ANY));
+    const { values, errors } = await race(subject, (changes) => changes.remove(pet.id, ANY_STATUS));
 
     assert.deepEqual(errors, []);
     const removals = values.filter(Boolean).length;
@@ -326,14 +334,14 @@ const RACING: Clauses<PortRun> = {
     const stored = await addAll(subject.pets, samplePets(20));
 
     const ends = stored.map(async (pet) => {
-      const changing = started(one.change(pet.id, { status: 'sold' }, ANY));
-      assert.equal(await other.remove(pet.id, ANY), true, 'whether it was removed');
+      const changing = started(one.change(pet.id, { status: 'sold' }, ANY_STATUS));
+      assert.equal(await other.remove(pet.id, ANY_STATUS), true, 'whether it was removed');
       const changed = await changing;
       if (changed) assert.deepEqual(changed, { ...pet, status: 'sold' });
     });
     await Promise.all(ends);
 
-    await reads(subject.pets, [], stored);
+    await checkReads(subject.pets, [], stored);
   },
   async 'applies each of many simultaneous changes of one animal once'(subject) {
     const both = await bothChanges(subject);
@@ -354,7 +362,8 @@ const RACING: Clauses<PortRun> = {
     );
     await Promise.all(steps.flat());
 
-    // Each success moves the animal one step around.
+    // Each success moves the animal one step around the three statuses, beginning at the first: no count is below the
+    // next one, and the first is at most one above the last.
     const successes = PET_STATUSES.map((from) => counts[from]);
     const total = successes.reduce((sum, count) => sum + count);
     const around = PET_STATUSES.map((_, index) => Math.floor((total + 2 - index) / 3));
@@ -369,15 +378,17 @@ const RACING: Clauses<PortRun> = {
     const removed = stored.slice(0, 32);
     const kept = stored.slice(32);
 
-    const removing = removed.map(({ id }) => started(changes.remove(id, ANY)));
-    const selling = kept.map(({ id }) => started(changes.change(id, { status: 'sold' }, ANY)));
+    const removing = removed.map(({ id }) => started(changes.remove(id, ANY_STATUS)));
+    const selling = kept.map(({ id }) =>
+      started(changes.change(id, { status: 'sold' }, ANY_STATUS)),
+    );
     const added = await addAll(pets, samplePets(8));
     await Promise.all(removing);
     const sold = await Promise.all(selling);
 
     const expected = kept.map((pet) => withChange(pet, { status: 'sold' }));
     assert.deepEqual(sold, expected);
-    await reads(pets, [...expected, ...added], removed);
+    await checkReads(pets, [...expected, ...added], removed);
   },
   async 'lists each animal that stays exactly once, page by page, while others change or go'({
     changes,
@@ -392,8 +403,8 @@ const RACING: Clauses<PortRun> = {
     const changing = others.map(({ id, status }, index) =>
       started<unknown>(
         index % 2 === 0
-          ? changes.remove(id, ANY)
-          : changes.change(id, { status: status === 'sold' ? 'pending' : 'sold' }, ANY),
+          ? changes.remove(id, ANY_STATUS)
+          : changes.change(id, { status: status === 'sold' ? 'pending' : 'sold' }, ANY_STATUS),
       ),
     );
 
@@ -409,8 +420,8 @@ const RACING: Clauses<PortRun> = {
 };
 
 export const CHANGE_OPERATIONS: Operations<keyof PetChanges> = {
-  change: ({ changes }, id, call) => changes.change(id, { status: 'sold' }, ANY, call),
-  remove: ({ changes }, id, call) => changes.remove(id, ANY, call),
+  change: ({ changes }, id, call) => changes.change(id, { status: 'sold' }, ANY_STATUS, call),
+  remove: ({ changes }, id, call) => changes.remove(id, ANY_STATUS, call),
 };
 
 /** What a further handle knows of changes that were made through the first. */
@@ -421,18 +432,18 @@ const keepsChanges =
     const second = await subject.pets.add(FULL_PET);
     const third = await addClaimed(subject.pets, FULL_PET);
     const change: Partial<UnsavedPet> = { name: '$name', categoryId: INT64_MAX, status: 'sold' };
-    await subject.changes.change(first.id, change, ANY);
-    await subject.changes.remove(second.id, ANY);
-    await subject.changes.remove(third.id, ANY);
+    await subject.changes.change(first.id, change, ANY_STATUS);
+    await subject.changes.remove(second.id, ANY_STATUS);
+    await subject.changes.remove(third.id, ANY_STATUS);
 
     const later = await further(subject);
 
-    await reads(later.pets, [withChange(first, change)], [second, third]);
+    await checkReads(later.pets, [withChange(first, change)], [second, third]);
     const replay = await addOnce(later.pets, FULL_PET, claimed());
     assert.deepEqual(replay, { pet: third, replayed: true });
     const { id } = await later.pets.add(samplePet());
     assert.ok(![first.id, second.id, third.id].includes(id), `${id} was assigned again`);
-    const isRemovedAgain = await required(later.changes).remove(third.id, ANY);
+    const isRemovedAgain = await required(later.changes, PORT).remove(third.id, ANY_STATUS);
     assert.equal(isRemovedAgain, false, 'whether a removed animal was removed again');
   };
 
@@ -450,9 +461,9 @@ const SHARING: Clauses<PortRun> = {
     await besideReads(
       () => other.list({ limit: 1 }),
       async (number) => {
-        const { id } = required(pets[number % 10]);
-        if (number < 10) await subject.changes.change(id, { status: 'sold' }, ANY);
-        else await subject.changes.remove(id, ANY);
+        const { id } = required(pets[number % 10], 'the animal');
+        if (number < 10) await subject.changes.change(id, { status: 'sold' }, ANY_STATUS);
+        else await subject.changes.remove(id, ANY_STATUS);
         assert.equal((await other.findById(id))?.status, number < 10 ? 'sold' : undefined);
       },
     );
