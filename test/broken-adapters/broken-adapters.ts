@@ -174,7 +174,7 @@ export function faultsOf<Port extends object>() {
     endings: (calls: readonly string[], others: BrokenAdapters<Fault<Port>> = {}) => {
       const deafOnes = Object.fromEntries(calls.map((call) => [call, deaf(call as Name)]));
       return each({ ...deafOnes, ...others }, (call, fault) => [
-        `rejects with the reason of an aborted signal, known result or not, and changes nothing: ${call}`,
+        `rejects with the reason of an aborted signal, even if it knows the result, and changes nothing: ${call}`,
         fault,
       ]);
     },

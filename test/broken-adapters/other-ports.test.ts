@@ -226,7 +226,7 @@ failsBrokenStores(catalogueTransferContract, {
         return transfer.writeClaims(fresh, call);
       },
     }),
-    'is unfinished from the mark until it is taken away, and is none before': move.asks({
+    'is unfinished from the mark until it is taken away, and not before': move.asks({
       markUnfinished: () => [true],
     }),
     ...move.endings(Object.keys(TRANSFER_OPERATIONS)),

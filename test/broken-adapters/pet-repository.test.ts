@@ -249,7 +249,7 @@ const ending: BrokenPets = {
   }),
   'resolves a read that is aborted in progress, or rejects it with the reason': cutsOff,
   // Keeps a claim in progress for ever whose add was aborted.
-  'ends an add that is aborted in progress, with or without it; others go on, its claim can be made':
+  'settles an add that is aborted in progress, stored or not, leaves other adds alone, and keeps its claim usable':
     [
       (pets) => {
         const inProgress = new Set<string>();

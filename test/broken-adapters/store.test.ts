@@ -1,17 +1,55 @@
 import { storeContract } from '../contract/store-contract.js';
-import { failsBrokenStores, faultsOf, inPort, together } from './broken-adapters.js';
+import {
+  failsBrokenStores,
+  faultsOf,
+  inPort,
+  together,
+  type HandleFaults,
+} from './broken-adapters.js';
 import type { CatalogueTransfer } from '../../src/application/ports/catalogue-transfer.js';
 import type { PetChanges } from '../../src/application/ports/pet-changes.js';
 import type { CompleteStore } from '../../src/application/ports/store.js';
 
 const inPets = faultsOf<CompleteStore['pets']>();
 
-/** The animals that a store acknowledges and loses. */
-const lost = new Set<bigint>();
-let isClosing = false;
+/** Acknowledges animals while it closes, and does not have them afterwards. */
+const losesWhileClosing = (): HandleFaults => {
+  const lost = new Set<bigint>();
+  let isClosing = false;
+  return {
+    first: together(
+      inPort('pets', (pets) => ({
+        async add(pet, call) {
+          const added = await pets.add(pet, call);
+          if (isClosing) lost.add(added.id);
+          return added;
+        },
+      })),
+      ({ close }) => ({
+        async close() {
+          isClosing = true;
+          await close();
+        },
+      }),
+    ),
+    reopened: inPort(
+      'pets',
+      inPets.returns({ findById: (pet, id) => (lost.has(id) ? undefined : pet) }),
+    ),
+  };
+};
 
-/** Closes the first handle. */
-let closeFirst: () => Promise<void>;
+/** Closes the first handle instead of another one. */
+const closesFirst = (): HandleFaults => {
+  let closeFirst: () => Promise<void>;
+  return {
+    first({ close }) {
+      closeFirst = close;
+      return {};
+    },
+    another: () => ({ close: () => closeFirst() }),
+  };
+};
 
 const stays = async (): Promise<void> => {};
 
@@ -44,32 +82,6 @@ failsBrokenStores(storeContract, {
       inPets.alien('list')({ ...pets, ...inPets.slow('list')(pets) }),
     ),
   },
-  'has every animal whose add resolved while it was closing': {
-    first: together(
-      inPort('pets', (pets) => ({
-        async add(pet, call) {
-          const added = await pets.add(pet, call);
-          if (isClosing) lost.add(added.id);
-          return added;
-        },
-      })),
-      ({ close }) => ({
-        async close() {
-          isClosing = true;
-          await close();
-        },
-      }),
-    ),
-    reopened: inPort(
-      'pets',
-      inPets.returns({ findById: (pet, id) => (lost.has(id) ? undefined : pet) }),
-    ),
-  },
-  'stays open when another handle is closed': {
-    first({ close }) {
-      closeFirst = close;
-      return {};
-    },
-    another: () => ({ close: () => closeFirst() }),
-  },
+  'has every animal whose add resolved while it was closing': losesWhileClosing(),
+  'stays open when another handle is closed': closesFirst(),
 });

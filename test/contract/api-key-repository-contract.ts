@@ -158,7 +158,9 @@ const REVOKING: Clauses<PortRun> = {
   async 'keeps the earliest instant of twenty simultaneous revocations, through two handles if shared'(
     subject,
   ) {
-    const handles = (await twoHandles(subject)).map((handle) => required(handle.apiKeys));
+    const handles = (await twoHandles(subject)).map((handle) =>
+      required(handle.apiKeys, 'the port apiKeys of a handle'),
+    );
     await subject.apiKeys.add(sampleApiKey());
     const instants = times(10, (number) => 1000 + ((number * 7 + 3) % 10));
     await Promise.all(instants.flatMap((at) => handles.map((handle) => handle.revoke('k1', at))));
@@ -181,7 +183,7 @@ const DURABILITY: Clauses<PortRun> = {
     const { apiKeys } = subject;
     await addKeys(apiKeys, [sampleApiKey(), fullApiKey()]);
     const revoked = await apiKeys.revoke('k1', 5);
-    const again = required((await reopened(subject)).apiKeys);
+    const again = required((await reopened(subject)).apiKeys, 'the port apiKeys of the handle');
     assert.deepEqual(await again.findById('full'), fullApiKey());
     assert.deepEqual(await again.findById('k1'), revoked);
     assert.equal(await again.add(sampleApiKey()), false);
@@ -192,7 +194,10 @@ const SHARING: Clauses<PortRun> = {
   async 'shows each key and its revocation at once to another handle that reads all the time'(
     subject,
   ) {
-    const other = required((await anotherHandle(subject)).apiKeys);
+    const other = required(
+      (await anotherHandle(subject)).apiKeys,
+      'the port apiKeys of the other handle',
+    );
     const isSeen = async (key: ApiKeyRecord): Promise<void> => {
       assert.deepEqual(await other.findById(key.id), key);
       const listed = (await other.list()).find(({ id }) => id === key.id);

@@ -52,6 +52,7 @@ const trickyPets = (): Pet[] => [
   ...Object.values(FIELD_VALUES.name).map((name, index) =>
     examplePet(BigInt(index + 101), { name }),
   ),
+  // Longer than a new name may be.
   examplePet(201n, { name: 'of an older version '.repeat(100) }),
   ...petsWithIds(...GREAT_IDS),
 ];
@@ -215,7 +216,7 @@ const REMOVED: Clauses<PortRun> = {
     const added = new Map<string, Pet>();
     for (const key of ['back', 'removed', 'stored'])
       added.set(key, (await addOnce(pets, samplePet(), claimed({ key }))).pet);
-    const idOf = (key: string): bigint => required(added.get(key)).id;
+    const idOf = (key: string): bigint => required(added.get(key), key).id;
     for (const key of ['back', 'removed']) await changes.remove(idOf(key), PET_STATUSES);
     const given = petsWithIds(idOf('back'), idOf('stored'), idOf('stored') + 1n);
 
@@ -307,7 +308,7 @@ const CLAIMS: Clauses<PortRun> = {
 
     assert.deepEqual(byPair(await allClaims(transfer)), byPair([newer, other]));
   },
-  async 'is unfinished from the mark until it is taken away, and is none before'({ transfer }) {
+  async 'is unfinished from the mark until it is taken away, and not before'({ transfer }) {
     await transfer.reserveIds(7n);
     assert.ok(!(await transfer.isUnfinished()), 'it is unfinished without a mark');
     for (const isUnfinished of [false, true, true, false, false]) {
@@ -330,16 +331,16 @@ export const TRANSFER_OPERATIONS: Operations<keyof CatalogueTransfer> = {
     transfer.writeClaims([petClaim(id, { key: 'another' })], call),
 };
 
-async function fill(transfer: CatalogueTransfer): Promise<void> {
+async function writeOneOfEach(transfer: CatalogueTransfer): Promise<void> {
   await transfer.markUnfinished(true);
   await transfer.reserveIds(99n);
   await transfer.writePets(petsWithIds(1n, 5n));
   await transfer.writeClaims([petClaim(5n)]);
 }
 
-async function assertFilled(store: OpenStore): Promise<void> {
+async function hasOneOfEach(store: OpenStore): Promise<void> {
   const { pets } = store;
-  const transfer = required(store.transfer);
+  const transfer = required(store.transfer, 'the port transfer of the handle');
   assert.ok(await transfer.isUnfinished(), 'the mark is lost');
   assert.deepEqual(await listAll(pets), petsWithIds(1n, 5n));
   assert.deepEqual(await allClaims(transfer), [petClaim(5n)]);
@@ -351,16 +352,16 @@ async function assertFilled(store: OpenStore): Promise<void> {
 
 const DURABILITY: Clauses<PortRun> = {
   async 'has everything that was written and reserved after closing and opening again'(subject) {
-    await fill(subject.transfer);
-    await assertFilled(await reopened(subject));
+    await writeOneOfEach(subject.transfer);
+    await hasOneOfEach(await reopened(subject));
   },
 };
 
 const SHARING: Clauses<PortRun> = {
   async 'shows what was written and reserved to the next call of another handle'(subject) {
     const other = await anotherHandle(subject);
-    await fill(subject.transfer);
-    await assertFilled(other);
+    await writeOneOfEach(subject.transfer);
+    await hasOneOfEach(other);
   },
 };
 

@@ -46,8 +46,8 @@ export class Recorder {
   }
 
   /**
-   * The error of a failed case, whose message says what was done, what came and what was expected. It says so alone:
-   * reporters that write values as JSON fail on bigints, some silently.
+   * The error of a failed case. Its message has the last calls and both values; `actual` and `expected` are cleared:
+   * reporters that write them as JSON fail on bigints, some silently.
    */
   explain(error: unknown): unknown {
     const calls = this.#calls.map(({ operation, args, outcome }) => {

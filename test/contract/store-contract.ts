@@ -7,7 +7,7 @@ import { PET_OPERATIONS } from './pet-repository/ending.js';
 import { checkCode, outcomesOf, rejectsWhenAborted, rejectsWithCode } from './rejection.js';
 import { within } from './settle.js';
 import { samplePet, times } from './samples.js';
-import { fill, type Operations } from './store-operations.js';
+import { storeOneOfEach, type Operations } from './store-operations.js';
 import {
   anotherHandle,
   listAll,
@@ -56,7 +56,7 @@ const LIFECYCLE: Clauses<StoreRun> = {
     await within(5000, 'close did not end', close());
   },
   async 'rejects every call of every port after close with service_unavailable'(subject) {
-    const id = await fill(subject);
+    const id = await storeOneOfEach(subject);
     await subject.close();
     for (const [name, call] of callsOf(subject, id))
       await rejectsWithCode(call(), 'service_unavailable', name);
@@ -64,7 +64,7 @@ const LIFECYCLE: Clauses<StoreRun> = {
   async 'finishes calls that are in progress at close, or rejects them with service_unavailable'(
     subject,
   ) {
-    const id = await fill(subject);
+    const id = await storeOneOfEach(subject);
     const checking = callsOf(subject, id).map(async ([name, call]) => {
       const { errors } = await outcomesOf([call()]);
       for (const error of errors) checkCode(error, 'service_unavailable', name);

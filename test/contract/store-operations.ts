@@ -26,8 +26,8 @@ export type Operations<Name extends string = string> = Readonly<
   Record<Name, (subject: CompleteSubject, id: bigint, call?: CallOptions) => Promise<unknown>>
 >;
 
-/** Stores an animal, its claim and an API key; resolves to the animal's id. */
-export async function fill({ pets, apiKeys, transfer }: StoreSubject): Promise<bigint> {
+/** Stores an animal with a claim, an API key and a reservation of ids; resolves to the animal's id. */
+export async function storeOneOfEach({ pets, apiKeys, transfer }: StoreSubject): Promise<bigint> {
   const { id } = await addClaimed(pets, samplePet());
   await apiKeys?.add(sampleApiKey());
   await transfer?.reserveIds(id + 99n);
@@ -50,9 +50,9 @@ const contentsOf = async ({
 /** The clauses of each operation about a caller whose signal is aborted. */
 export const operationClauses = (operations: Operations): Clauses<PortRun> =>
   each(operations, (operation, call) => [
-    `rejects with the reason of an aborted signal, known result or not, and changes nothing: ${operation}`,
+    `rejects with the reason of an aborted signal, even if it knows the result, and changes nothing: ${operation}`,
     async (subject: CompleteSubject) => {
-      const id = await fill(subject);
+      const id = await storeOneOfEach(subject);
       for (const turn of ['before', 'after']) {
         const contents = await contentsOf(subject);
         await rejectsWhenAborted((aborted) => call(subject, id, aborted));
@@ -68,11 +68,12 @@ export const operationClauses = (operations: Operations): Clauses<PortRun> =>
 
 type OptionalPort = 'apiKeys' | 'transfer' | 'changes';
 
-/** What a subject lacks to be a store whose optional port, if it has it, has these operations. */
+/** Returns what a subject lacks: of every store, or of this port if it has it. */
 export const lacksOf =
   (port: OptionalPort, operations: Operations) =>
   (subject: StoreSubject): string | undefined => {
     const paths = Object.keys(operations).map((name) => `${port}.${name}`);
+    // A copy has the claims: its target must keep them.
     if (port === 'transfer') paths.push('pets.addOnce');
     return noStore(subject) ?? (subject[port] && missingIn(subject, ...paths));
   };

@@ -83,7 +83,8 @@ export const PARTS = {
   transfer: optionalPart('transfer', ({ transfer }) => transfer !== undefined),
 } satisfies Readonly<Record<string, OptionalPart<StoreSubject>>>;
 
-export const reopened = ({ reopen }: StoreSubject): Promise<OpenStore> => required(reopen)();
+export const reopened = ({ reopen }: StoreSubject): Promise<OpenStore> =>
+  required(reopen, 'reopen')();
 
 /** The subject's own handle and a further one; the same one twice if the store is not shared. */
 export const twoHandles = async (
@@ -93,11 +94,12 @@ export const twoHandles = async (
   subject.another ? await subject.another() : subject,
 ];
 
-export const anotherHandle = ({ another }: StoreSubject): Promise<OpenStore> => required(another)();
+export const anotherHandle = ({ another }: StoreSubject): Promise<OpenStore> =>
+  required(another, 'another')();
 
 /**
- * Twenty steps, one after another, beside four who read all the time: a handle that reads from a snapshot may renew it
- * only when nobody reads.
+ * Takes twenty steps, one after another, while four readers call `read` all the time. A handle that renews its snapshot
+ * only when nobody reads then never renews it.
  */
 export async function besideReads(
   read: () => Promise<unknown>,
@@ -116,9 +118,12 @@ export async function besideReads(
   await Promise.all([steps().finally(() => over.abort()), ...times(4, reads)]);
 }
 
-/** What the case needs. */
-export function required<Part>(part: Part): NonNullable<Part> {
-  assert.ok(part, 'a handle of the subject lacks what the first one had');
+/**
+ * The value, which must be there.
+ * @param what for the message of a failure
+ */
+export function required<Part>(part: Part, what: string): NonNullable<Part> {
+  assert.ok(part !== undefined && part !== null, `${what} is missing`);
   return part;
 }
 

@@ -74,7 +74,7 @@ export class LevelPetRepository {
     return this.#ask('listing animals', signal, async () => {
       const first = ordered(after > 0n ? after : 0n);
       const texts = status
-        ? this.#byStatus.values({ gt: `${status} ${first}`, lt: `${status}!`, limit })
+        ? this.#byStatus.values({ gt: `${status} ${first}`, lt: `${status}!`, limit }) // "!" follows " "
         : this.#pets.values({ gt: first, limit });
       return (await texts.all()).map(petOf);
     });

@@ -172,7 +172,7 @@ export class PostgresPetRepository {
     } catch (error) {
       if (!isAnimalStoreError(error) && error !== signal?.reason) {
         failure = error;
-        this.#ready = undefined; // perhaps it is that which failed: the next call tries again
+        this.#ready = undefined; // makeTables may be what failed: the next call tries it again
       }
       throw error;
     } finally {

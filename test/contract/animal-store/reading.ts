@@ -20,7 +20,7 @@ const FILTERS = [undefined, ...PET_STATUSES];
 const BAD_PARAMETERS: Readonly<Record<keyof PetQuery, readonly unknown[]>> = {
   limit: [0, -1, 101, 1.5, NaN, Infinity, 2 ** 32 + 1, '5', 5n, null, [5]],
   status: ['gone', '', 'Sold', ' sold', 'available,sold', 0, null, ['sold']],
-  // Only bigints over HTTP, whose client sends nothing else.
+  // Bigints only. The client must refuse the rest itself: in a URL, 1 and 1n are the same.
   after: [INT64_MIN - 1n, INT64_MAX + 1n, 1, '1', '', null, {}],
 };
 

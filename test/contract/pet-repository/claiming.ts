@@ -210,7 +210,7 @@ export const CLAIMING: Clauses<StoreRun> = {
       assert.deepEqual(replay, { pet, replayed: true }, `${key} was made again, and was forgotten`);
     }
   },
-  async 'ends an add that is aborted in progress, with or without it; others go on, its claim can be made'({
+  async 'settles an add that is aborted in progress, stored or not, leaves other adds alone, and keeps its claim usable'({
     pets,
   }) {
     const controller = new AbortController();
@@ -222,6 +222,7 @@ export const CLAIMING: Clauses<StoreRun> = {
     controller.abort(new Error('given up'));
 
     for (const [index, result] of (await Promise.allSettled(adding)).entries()) {
+      // A signal of its own: stores must not take it for the aborted one.
       const again = await add(index + 1, { signal: new AbortController().signal });
       if (result.status === 'fulfilled') {
         assert.deepEqual(again, { pet: result.value.pet, replayed: true });

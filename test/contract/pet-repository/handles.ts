@@ -79,7 +79,7 @@ const DURABILITY: Clauses<StoreRun> = {
 
     const pet = await pets.add(samplePet());
 
-    const greatest = required(stored.at(-1)).id;
+    const greatest = required(stored.at(-1), 'the last animal').id;
     assert.ok(pet.id > greatest, `the new id ${pet.id} came after ${greatest}`);
     assert.deepEqual(await listAll(pets), [...stored, pet]);
   },
