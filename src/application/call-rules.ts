@@ -1,3 +1,7 @@
+/*
+ * The rules of the driving port's calls, for its implementations and for adapters that check calls before it.
+ */
+
 import {
   InvalidParameterError,
   PetNotFoundError,
@@ -11,8 +15,6 @@ import { PET_STATUSES, type PetStatus } from '../domain/pet-status.js';
 import { storedTextFault } from '../domain/text.js';
 import type { CallOptions, IdempotencyKey, PetQuery } from './animal-store.js';
 import type { PetCondition } from './ports/pet-changes.js';
-
-// The rules of the driving port's calls, for its implementations and for adapters that check calls before it.
 
 /** Bounds and default of `limit`. */
 export const PAGE_LIMIT = { minimum: 1, maximum: 100, default: 20 } as const;
@@ -72,12 +74,18 @@ export function requirePetId(id: bigint | number, { signal }: CallOptions): bigi
 export function requireIdempotencyKey(idempotencyKey: IdempotencyKey): IdempotencyKey {
   // Callers without a compiler may pass null.
   const { scope, key }: IdempotencyKey = idempotencyKey ?? {};
-  requireValid({ 'idempotencyKey.scope': textFault(scope), 'idempotencyKey.key': textFault(key) });
+  requireValid({
+    'idempotencyKey.scope': claimTextFault(scope),
+    'idempotencyKey.key': claimTextFault(key),
+  });
   return { scope, key };
 }
 
-/** Checked here once, so that no store has to escape what it would change. */
-const textFault = (text: unknown): string | undefined =>
+/**
+ * The rule that the scope or key of a claim breaks, or `undefined`. Checked before the store is called, so that no store
+ * has to escape what it would change.
+ */
+export const claimTextFault = (text: unknown): string | undefined =>
   typeof text === 'string' && text !== '' && text.length <= 255 && !storedTextFault(text)
     ? undefined
     : 'must have 1 to 255 characters, without U+0000 and lone surrogates';

@@ -1,4 +1,4 @@
-import { InvalidPetError, type Fault } from '../domain/errors.js';
+import { InvalidPetError, requireValid, type Fault } from '../domain/errors.js';
 import { isInt64 } from '../domain/int64.js';
 import {
   MAX_GIVEN_ID,
@@ -13,6 +13,7 @@ import {
   type UnsavedPet,
 } from '../domain/pet.js';
 import { PET_STATUSES } from '../domain/pet-status.js';
+import { claimTextFault } from './call-rules.js';
 import { systemClock, timeOf, type Clock } from './ports/clock.js';
 import { ADDS_AT_ONCE, fingerprintText } from './ports/pet-repository.js';
 import type { Store } from './ports/store.js';
@@ -37,23 +38,31 @@ export interface ImportReport {
   line: number;
 }
 
-/** How to import. The ports are those of one store. */
+/** How to import. `pets`, `transfer` and `changes` must belong to one store. */
 export interface ImportOptions extends Partial<Pick<Store, 'pets' | 'transfer' | 'changes'>> {
   /**
    * What the id of a row is for. `ignore`: the store assigns a new one. `keep`: the animal gets it; ids ascend, up to
-   * 2^63 - 2^32 - 1, and nothing else may use the store. `update`: the row changes this animal. Default: `ignore`.
+   * 2^63 - 2^32 - 1, and nothing else may use the store. `update`: the row changes this animal; a row without an id adds
+   * one. Default: `ignore`.
    */
   readonly ids?: 'ignore' | 'keep' | 'update' | undefined;
   /**
-   * Names the source, in 1 to 255 characters. With it, each of its lines is added at most once within a year. The store
-   * must keep claims.
+   * Names the source, in 1 to 255 UTF-16 code units, without U+0000 and lone surrogates. With it, each of its lines is
+   * added at most once within a year. The store must keep claims.
    */
   readonly source?: string | undefined;
   /** Default: the machine's clock. */
   readonly clock?: Clock | undefined;
-  /** Only checks and counts the rows. Needs `pets` if they are updates, and otherwise no port. Default: false. */
+  /**
+   * Only checks and counts the rows. Needs `pets` if they are updates, and otherwise no port. Keeps in memory the animals
+   * that it would change: a later row of the same animal is compared with them. Does not look for rows that were added
+   * once from the `source`. Default: false.
+   */
   readonly dryRun?: boolean | undefined;
-  /** Called with each invalid line and the reason. If it throws, the chunk of that line is not stored. */
+  /**
+   * Called with each invalid line and the reason, before anything of its chunk is stored. If it throws, nothing of the
+   * chunk is stored. Only if somebody removes an animal while its chunk is imported, its line is rejected later.
+   */
   readonly reject: (line: number, reason: string) => void;
   /** Updated meanwhile, also for an import that stops. Default: a new one. */
   readonly report?: ImportReport | undefined;
@@ -62,6 +71,7 @@ export interface ImportOptions extends Partial<Pick<Store, 'pets' | 'transfer' |
 /**
  * Imports the valid rows, chunk by chunk: adds their animals to `pets`, or with `transfer` keeps their ids, or with
  * `changes` changes the animals that differ, each in one atomic step. Resolves to what was done.
+ * @throws {InvalidParameterError} `source` is not valid.
  * @throws {TypeError} the store lacks what the options need.
  * @throws what `reject`, the store or the rows throw. Then everything in the report is stored, and perhaps a part of the
  * next chunk.
@@ -70,8 +80,10 @@ export async function importPets(
   rows: AsyncIterable<readonly ImportRow[]>,
   options: ImportOptions,
 ): Promise<ImportReport> {
-  const { ids = 'ignore', reject, report = { added: 0, line: 0 } } = options;
+  const { ids = 'ignore', source, reject, report = { added: 0, line: 0 } } = options;
+  requireValid({ source: source === undefined ? undefined : claimTextFault(source) });
   const check = rowChecker(ids);
+  const planned = new Map<bigint, Pet>();
   for await (const chunk of rows) {
     const newPets: NewRow[] = [];
     const updates: UpdateRow[] = [];
@@ -82,7 +94,7 @@ export async function importPets(
       else newPets.push(checked);
     }
 
-    await changePets(updates, options, report);
+    await changePets(updates, options, report, planned);
     if (options.dryRun) report.added += newPets.length;
     else if (ids === 'keep') await keepPets(newPets, options, report);
     else await addPets(newPets, options, report);
@@ -157,31 +169,49 @@ async function keepPets(
   report.added += rows.length;
 }
 
-/** Changes the animals that differ. */
+/**
+ * Changes the animals that differ. Rejects the rows whose id no animal has before it changes any.
+ * @param planned the animals that a dry run would have changed, as they would be now, by id
+ */
 async function changePets(
   rows: readonly UpdateRow[],
   { pets, changes, dryRun, reject }: ImportOptions,
   report: ImportReport,
+  planned: Map<bigint, Pet>,
 ): Promise<void> {
-  const apply = async ({ line, id, change }: UpdateRow): Promise<void> => {
-    const found = await required(pets, '`pets`').findById(id);
-    if (found && isSamePet(found, petWithId(id, { ...found, ...change }))) return;
-    const changed = dryRun
-      ? found
-      : await required(changes, '`changes`').change(id, change, PET_STATUSES);
-    if (changed) report.changed = (report.changed ?? 0) + 1;
-    else reject(line, `No animal has the id ${id}.`);
+  const rowsById = Map.groupBy(rows, ({ id }) => id);
+  const current = new Map<bigint, Pet>();
+  const find = async (id: bigint): Promise<void> => {
+    const pet = planned.get(id) ?? (await required(pets, '`pets`').findById(id));
+    if (pet) current.set(id, pet);
   };
+  for (const batch of batchesOf([...rowsById.keys()])) await waitForAll(batch.map(find));
+  for (const { line, id } of rows) if (!current.has(id)) reject(line, noAnimalHas(id));
+
+  const apply = async ({ line, id, change }: UpdateRow): Promise<void> => {
+    const pet = current.get(id);
+    if (pet === undefined) return; // its row is rejected already
+    const wanted = petWithId(id, { ...pet, ...change });
+    if (isSamePet(pet, wanted)) return;
+    const changed = dryRun
+      ? wanted
+      : await required(changes, '`changes`').change(id, change, PET_STATUSES);
+    if (changed === undefined) {
+      reject(line, noAnimalHas(id)); // it was removed meanwhile
+      return;
+    }
+    current.set(id, changed);
+    if (dryRun) planned.set(id, changed);
+    report.changed = (report.changed ?? 0) + 1;
+  };
+  // Of several rows for one animal the last one counts.
   const applyInOrder = async (ofOneAnimal: readonly UpdateRow[]): Promise<void> => {
     for (const row of ofOneAnimal) await apply(row);
   };
-
-  for (const batch of batchesOf(rows)) {
-    // Of several lines for one animal the last one counts.
-    const byAnimal = Map.groupBy(batch, ({ id }) => id);
-    await waitForAll([...byAnimal.values()].map(applyInOrder));
-  }
+  for (const batch of batchesOf([...rowsById.values()])) await waitForAll(batch.map(applyInOrder));
 }
+
+const noAnimalHas = (id: bigint): string => `No animal has the id ${id}.`;
 
 function required<Part>(part: Part | undefined, name: string): Part {
   if (part === undefined) throw new TypeError(`The import needs ${name}.`);

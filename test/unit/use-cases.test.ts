@@ -9,6 +9,7 @@ import {
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import type { PetChanges } from '../../src/application/ports/pet-changes.js';
 import type { PetRepository } from '../../src/application/ports/pet-repository.js';
+import { PET_STATUSES } from '../../src/domain/pet-status.js';
 import {
   InvalidParameterError,
   InvalidPetError,
@@ -226,6 +227,77 @@ describe('importPets', () => {
       { added: 0, line: 2 },
     ]);
     expect(invalid).to.deep.equal([2, 2]);
+  });
+
+  it('refuses a source that is no text of 1 to 255 characters which every store keeps as it is', async () => {
+    const { pets } = openMemoryStore();
+
+    for (const source of ['', 'x'.repeat(256), 'a\0b', 'a\ud800', null as unknown as string]) {
+      const importing = importPets(oneRow(), { pets, source, reject: failWith });
+      const error = await rejectionOf(importing);
+      expect(error, `for the source ${inspect(source)}`)
+        .to.be.instanceOf(InvalidParameterError)
+        .with.property('message')
+        .that.includes('source must have 1 to 255 characters');
+    }
+    expect(await pets.list({ limit: 1 })).to.deep.equal([]);
+  });
+
+  it('stores nothing of a chunk of which a row is refused, even for an id that no animal has', async () => {
+    const { pets, changes } = openMemoryStore();
+    const bella = await pets.add(samplePet({ name: 'Bella' }));
+    const chunk = [
+      { line: 1, fields: { id: bella.id, name: 'Changed' } },
+      { line: 2, fields: fido },
+      { line: 3, fields: { id: 99n, name: 'Nobody' } },
+    ];
+    const report = { added: 0, line: 0 };
+    const options = { pets, changes, ids: 'update', reject: failWith, report } as const;
+
+    const error = await rejectionOf(importPets(Readable.from([chunk]), options));
+
+    expect(String(error)).to.include('line 3: No animal has the id 99.');
+    expect(await pets.list({ limit: 9 })).to.deep.equal([bella]);
+    expect(report).to.deep.equal({ added: 0, line: 0 });
+  });
+
+  it('counts in a dry run what the import then changes, whatever rows name one animal', async () => {
+    const { pets, changes } = openMemoryStore();
+    await pets.add(samplePet({ name: 'Bella' }));
+    const names = [
+      ['Max', 'Max'],
+      ['Max', 'Bella', 'Bella'],
+      ['Bella', 'Max'],
+    ];
+    const chunks = names.map((ofChunk, chunk) =>
+      ofChunk.map((name) => ({ line: chunk + 1, fields: { id: 1n, name } })),
+    );
+    const options = { pets, changes, ids: 'update', reject: failWith } as const;
+
+    const counted = await importPets(Readable.from(chunks), { ...options, dryRun: true });
+    const unchanged = await pets.findById(1n);
+    const done = await importPets(Readable.from(chunks), options);
+
+    expect(unchanged).to.have.property('name', 'Bella');
+    expect(done).to.deep.equal({ added: 0, changed: 3, line: 3 });
+    expect(counted).to.deep.equal(done);
+  });
+
+  it('rejects a row whose animal is removed after it was read', async () => {
+    const { pets, changes } = openMemoryStore();
+    await pets.add(samplePet());
+    const change: PetChanges['change'] = async (id, ...given) => {
+      await changes.remove(id, PET_STATUSES);
+      return changes.change(id, ...given);
+    };
+    const rows = [1, 2].map((line) => ({ line, fields: { id: 1n, name: `Name ${line}` } }));
+    const refused: string[] = [];
+    const reject = (line: number, reason: string): void => void refused.push(`${line}: ${reason}`);
+    const options = { pets, changes: { ...changes, change }, ids: 'update', reject } as const;
+
+    await importPets(Readable.from([rows]), options);
+
+    expect(refused).to.deep.equal(['1: No animal has the id 1.', '2: No animal has the id 1.']);
   });
 });
 
