@@ -110,7 +110,7 @@ export class HttpInterface {
       response = errorResponse(error, context.requestId);
     }
     timer.stop();
-    // `#respond` has put the permit of the admission into the context. It may still count work that outlasts the deadline.
+    // `#respond` has put the permit of the admission into the context. The permit may count work after the deadline, too.
     context.permit.end(response.body.length, timer.signal.aborted ? work : undefined);
 
     this.#report(context, response, thrown);
