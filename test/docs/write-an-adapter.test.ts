@@ -75,7 +75,7 @@ describe('docs/write-an-adapter.md', function () {
     expect(passed(report), 'cases that passed').to.be.above(70);
   });
 
-  it('has a store of fifteen lines, which keeps every promise but the optional ones', async () => {
+  it('has a small store, which keeps every promise but the optional ones', async () => {
     const small = (await import(join(folder, 'small-store.mjs'))) as { openSmallStore(): Store };
     const open = () => storeSubject(async () => small.openSmallStore(), nothing, { ordered: true });
     expect(await skippedOn(open)).to.have.members([

@@ -57,7 +57,7 @@ export interface Expectation {
   readonly body?: string | RegExp;
   /** The server closes the connection after the response, and sends nothing more. Checked over a socket only. */
   readonly closes?: true;
-  /** The server keeps the connection open. Checked over a socket only. */
+  /** The response does not announce that the server closes the connection. Checked over a socket only. */
   readonly staysOpen?: true;
   /** The statuses of the interim responses, or `any`. Default: none. */
   readonly interim?: readonly number[] | 'any';

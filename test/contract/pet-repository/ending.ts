@@ -11,7 +11,7 @@ export const PET_OPERATIONS: Operations<Exclude<keyof PetRepository, 'addOnce'>>
   list: ({ pets }, _id, call) => pets.list({ limit: 100 }, call),
 };
 
-/** A signal, and the listeners that are on it: only Node.js could tell them. */
+/** A signal, and the listeners that are on it. They are counted here: contracts import nothing of Node.js but assertions. */
 function countedSignal(): {
   readonly signal: AbortSignal;
   readonly listeners: ReadonlySet<unknown>;

@@ -53,7 +53,7 @@ export const echoBody: RequestListener = (request, response) => {
 };
 
 /** A listener to which the test responds. */
-export class Held {
+class Held {
   readonly responses: ServerResponse[] = [];
   #arrival = Promise.withResolvers<void>();
 
