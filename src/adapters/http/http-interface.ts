@@ -16,7 +16,7 @@ import {
 import { completeSettings, type HttpSettings } from './http-settings.js';
 import { operationRoutes } from './operation-handlers.js';
 import { ACCEPT_PATCH } from './request-body.js';
-import { countRequest, type RateLimiter } from './rate-limit.js';
+import { requestCounter, type RateLimiter } from './rate-limit.js';
 import { InvalidKeyError, authenticate, requestId, requireScope } from './request-headers.js';
 import { RequestTimer } from './request-timer.js';
 import { crossOriginHeaders } from './response-headers.js';
@@ -66,6 +66,7 @@ export class HttpInterface {
   readonly settings: HttpSettings;
   readonly #options: HttpInterfaceOptions;
   readonly #findRoute: (path: string) => FoundRoute | undefined;
+  readonly #countRequest: ReturnType<typeof requestCounter> | undefined;
 
   constructor(options: HttpInterfaceOptions) {
     const { animalStore, rateLimiter, docs } = options;
@@ -83,6 +84,7 @@ export class HttpInterface {
       ...(docs ? docsRoutes(docs, settings) : []),
     ];
     this.#findRoute = createRouteFinder(this.routes);
+    this.#countRequest = rateLimiter && requestCounter(rateLimiter);
   }
 
   /** The value of an Allow header that names every method of every path. */
@@ -195,8 +197,7 @@ export class HttpInterface {
   async #authorize(context: RequestContext, { scope }: Endpoint): Promise<void> {
     const { principal } = context;
     if (!principal) return;
-    const { rateLimiter } = this.#options;
-    if (rateLimiter) context.quotaHeaders = await countRequest(rateLimiter, principal.keyId);
+    if (this.#countRequest) context.quotaHeaders = await this.#countRequest(principal.keyId);
     if (scope) requireScope(principal, scope);
   }
 

@@ -26,20 +26,26 @@ export interface RateLimiter {
 }
 
 /**
- * Counts a request, and resolves to the headers that tell the client its quota
+ * Returns a function that counts a request, and returns the headers that tell the client its quota
  * (draft-ietf-httpapi-ratelimit-headers; only this function knows the draft, which may still change).
- * @throws {HttpError} `rate_limited`, with the same headers
+ * It throws an `HttpError`, `rate_limited`, with the same headers.
  */
-export async function countRequest(limiter: RateLimiter, keyId: string): Promise<HeaderFields> {
+export function requestCounter(limiter: RateLimiter): (keyId: string) => Promise<HeaderFields> {
   const { requests, seconds } = limiter.limit;
-  const { allowed, remaining, resetsIn } = await limiter.take(keyId);
-  // Rounded up, so that a client that waits as told is not too early.
-  const secondsLeft = Math.max(1, Math.ceil(resetsIn / 1000));
-  const headers = {
-    'RateLimit-Policy': `"default";q=${requests};w=${seconds}`,
-    RateLimit: `"default";r=${remaining};t=${secondsLeft}`,
+  const policy = { 'RateLimit-Policy': `"default";q=${requests};w=${seconds}` };
+  return async (keyId) => {
+    const { allowed, remaining, resetsIn } = await limiter.take(keyId);
+    const headers = {
+      ...policy,
+      RateLimit: `"default";r=${remaining};t=${wholeSeconds(resetsIn)}`,
+    };
+    if (allowed) return headers;
+    throw detailedError('rate_limited', limiter.limit, {
+      ...headers,
+      'Retry-After': String(wholeSeconds(resetsIn)),
+    });
   };
-  if (allowed) return headers;
-  const retryAfter = { 'Retry-After': String(secondsLeft) };
-  throw detailedError('rate_limited', limiter.limit, { ...headers, ...retryAfter });
 }
+
+/** Rounded up, so that a client that waits as told is not too early. */
+const wholeSeconds = (milliseconds: number): number => Math.max(1, Math.ceil(milliseconds / 1000));
