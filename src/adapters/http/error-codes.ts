@@ -92,9 +92,8 @@ export const ERRORS = {
     status: 412,
     meaning:
       'It has changed since the response with the `ETag` in `If-Match`, or `If-None-Match` names ' +
-      'it. Nothing was changed. Weak tags (`W/"..."`) never match: a proxy may have made one.',
-    message:
-      'It has changed, or If-None-Match names it: get it again, and send its ETag as it came.',
+      'it. Nothing was changed.',
+    message: 'It has changed: get it again, and send its ETag.',
   },
   payload_too_large: {
     status: 413,

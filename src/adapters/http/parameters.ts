@@ -9,6 +9,7 @@ import {
 import { parseInt64 } from '../../domain/int64.js';
 import { PET_RULES } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
+import { encodedForLink } from './http-message.js';
 import { OPERATIONS } from './operations.js';
 import type { RequestContext } from './routes.js';
 import { changeQueryValidator, listQueryValidator, ListQuery } from './schemas.js';
@@ -83,6 +84,12 @@ export function readPetId({ petId = '' }: RequestContext['parameters']): bigint 
 const decimal = (text: string): number =>
   /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : Number.NaN;
 
+/** The name of a parameter. Only one with percent-encoding needs decoding. */
+function nameOf(pair: string): string | undefined {
+  const [encoded] = pair.split('=', 1);
+  return encoded?.includes('%') ? new URLSearchParams(`?${encoded}`).keys().next().value : encoded;
+}
+
 /** The longest query of a Link, in characters. Proxies bound the headers of a response, often to 4 KiB in all. */
 const MAX_LINK_QUERY = 2000;
 
@@ -91,12 +98,14 @@ const MAX_LINK_QUERY = 2000;
  * make it too long.
  */
 export function nextLink(linkBase: string, query: string, after: bigint): string {
-  const next = new URLSearchParams(`?${query}`);
-  next.delete('after');
-  next.append('after', String(after));
-  if (next.toString().length > MAX_LINK_QUERY) {
-    const names = new Set(next.keys());
-    for (const name of names) if (!Object.hasOwn(ListQuery.properties, name)) next.delete(name);
+  const others = query.split('&').filter((pair) => pair !== '' && nameOf(pair) !== 'after');
+  let nextQuery = queryOf(others, after);
+  if (nextQuery.length > MAX_LINK_QUERY) {
+    const known = others.filter((pair) => Object.hasOwn(ListQuery.properties, nameOf(pair) ?? ''));
+    nextQuery = queryOf(known, after);
   }
-  return `<${linkBase}${OPERATIONS.listPets.path}?${next.toString()}>; rel="next"`;
+  return `<${linkBase}${OPERATIONS.listPets.path}?${nextQuery}>; rel="next"`;
 }
+
+const queryOf = (pairs: readonly string[], after: bigint): string =>
+  encodedForLink([...pairs, `after=${after}`].join('&'));

@@ -46,15 +46,19 @@ export async function startOfChange(
   const pet = await animalStore.getPet(id, { signal });
   const entityTag = await entityTagOf(petJson(pet));
   requireMatch(ifMatch, entityTag);
-  if (isMatch(ifNoneMatch, entityTag)) throw new HttpError('precondition_failed');
+  if (isMatch(ifNoneMatch, entityTag))
+    throw preconditionFailed('If-None-Match names the animal as it is.');
   if (required !== undefined && required !== pet.status) throw new StatusConflictError(pet.status);
   return pet;
 }
 
 /** Compares strongly, as If-Match requires. */
 function requireMatch(ifMatch: string, entityTag: string): void {
-  if (isAny(ifMatch) || tagsIn(ifMatch).includes(entityTag)) return;
-  throw new HttpError('precondition_failed');
+  if (isAny(ifMatch)) return;
+  const tags = tagsIn(ifMatch);
+  if (tags.includes(entityTag)) return;
+  const isForeign = tags.some((tag) => !OWN_TAG.test(tag));
+  throw preconditionFailed(isForeign ? FOREIGN_TAG : undefined);
 }
 
 /** Compares weakly, as If-None-Match requires. */
@@ -66,4 +70,17 @@ function isMatch(ifNoneMatch: string | undefined, entityTag: string): boolean {
 
 const isAny = (header: string): boolean => header.trim() === '*';
 
-const tagsIn = (header: string): string[] => header.split(',').map((tag) => tag.trim());
+const tagsIn = (header: string): string[] =>
+  header
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '');
+
+const OWN_TAG = /^"[\w-]{22}"$/;
+
+const FOREIGN_TAG =
+  'If-Match has an ETag that this service never makes, such as a weak one (W/"...") or one with ' +
+  '-gzip. A proxy may have changed it.';
+
+const preconditionFailed = (message?: string): HttpError =>
+  new HttpError('precondition_failed', message);

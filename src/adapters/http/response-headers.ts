@@ -9,7 +9,7 @@ const EXPOSED =
 
 /** Request headers that such pages may send, beyond those that the standard always allows. */
 const SENDABLE =
-  'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id, ' +
+  'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id, ' +
   // What agents in a page add to trace it: W3C, B3, Jaeger, Sentry, Datadog, New Relic, Elastic, Dynatrace, Instana, AWS,
   // Azure, Google. No more than these: a proxy or host may act on other headers, such as X-Forwarded-User.
   'traceparent, tracestate, baggage, b3, X-B3-TraceId, X-B3-SpanId, X-B3-ParentSpanId, ' +
@@ -40,10 +40,11 @@ export function crossOriginHeaders(
     request.method === 'OPTIONS' && request.header('access-control-request-method') !== undefined;
   if (!isPreflight) return { ...allowed, 'Access-Control-Expose-Headers': EXPOSED };
   if (route === undefined) return allowed;
+  const isChangeable = route.endpoints.has('PATCH') || route.endpoints.has('DELETE');
   return {
     ...allowed,
     'Access-Control-Allow-Methods': allowedMethods(route),
-    'Access-Control-Allow-Headers': SENDABLE,
+    'Access-Control-Allow-Headers': SENDABLE + (isChangeable ? ', If-Match' : ''),
     'Access-Control-Max-Age': '7200', // in seconds: the most that all browsers honour
   };
 }

@@ -78,6 +78,26 @@ describe('A change with If-Match', () => {
   }
 });
 
+describe('A change by a page of another origin', () => {
+  for (const [id, methods] of [
+    ['changePet', 'GET, HEAD, PATCH, OPTIONS'],
+    ['removePet', 'GET, HEAD, DELETE, OPTIONS'],
+  ] as const) {
+    it(`may be made, with If-Match, where ${id} alone is served`, async () => {
+      const served = { experimental: [id], corsOrigins: ['*'] };
+      const http = httpInterface({ animalStore: memoryAnimalStore(), settings: served });
+      const asked = { origin: 'https://shop.example', 'access-control-request-method': 'PATCH' };
+
+      const { headers } = await http.handle(
+        requestWith(asked, { method: 'OPTIONS', path: '/v1/pets/1' }),
+      );
+
+      expect(headers).to.include({ 'Access-Control-Allow-Methods': methods });
+      expect(headers['Access-Control-Allow-Headers']).to.match(/, If-Match$/);
+    });
+  }
+});
+
 describe('A change with members that it does not know', () => {
   it('names ten of them, and no more', async () => {
     const http = httpInterface({ animalStore: memoryAnimalStore(), settings });

@@ -157,13 +157,12 @@ const conditionsOf = (
     request('{{pet}}?from=sold'),
     error('status_conflict', { message: /available/ }),
   ),
-  ...['"x"', 'W/{{petTag}}', '{{petTagText}}', '"{{petTagText}}-gzip"', '', '{{listTag}}'].map(
-    (tag) =>
-      on(
-        `answers 412 to a ${method} with the entity tag [${tag}]`,
-        request('{{pet}}', ['If-Match', tag]),
-        error('precondition_failed'),
-      ),
+  ...['"x"', 'W/{{petTag}}', '{{petTagText}}', '', '{{listTag}}'].map((tag) =>
+    on(
+      `answers 412 to a ${method} with the entity tag [${tag}]`,
+      request('{{pet}}', ['If-Match', tag]),
+      error('precondition_failed'),
+    ),
   ),
   ...['*', '{{petTag}}', '"x", W/{{petTag}}'].map((tag) =>
     on(
@@ -171,6 +170,28 @@ const conditionsOf = (
       request('{{pet}}', ['If-None-Match', tag]),
       error('precondition_failed', { message: /If-None-Match/ }),
     ),
+  ),
+  on(
+    `says to a ${method} that a weak entity tag never matches`,
+    request('{{pet}}', ['If-Match', '"x", W/{{petTag}}']),
+    error('precondition_failed', { message: /weak/ }),
+  ),
+  ...[
+    '{{petTagText}}',
+    '"{{petTagText}}-gzip"',
+    '"{{petTagText}}-br"',
+    '"{{petTagText}};gzip"',
+  ].map((tag) =>
+    on(
+      `says to a ${method} that a proxy may have changed the entity tag [${tag}]`,
+      request('{{pet}}', ['If-Match', tag]),
+      error('precondition_failed', { message: /proxy/ }),
+    ),
+  ),
+  on(
+    `blames no proxy for the entity tag of something else, given to a ${method}`,
+    request('{{pet}}', ['If-Match', ', {{listTag}},']),
+    error('precondition_failed', { message: /^It has changed/ }),
   ),
   on(
     `checks the entity tag before the status of a ${method}`,
