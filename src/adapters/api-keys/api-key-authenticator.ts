@@ -1,4 +1,3 @@
-import { addAbortListener } from 'node:events';
 import type { CallOptions } from '../../application/animal-store.js';
 import { apiKeyState } from '../../application/manage-api-keys.js';
 import type { ApiKeyRepository } from '../../application/ports/api-key-repository.js';
@@ -72,9 +71,12 @@ const accepted = (keyId: string, scopes: readonly string[]): Authentication => (
 });
 
 /** Settles as `work` does, or rejects with the reason of `signal`. The work continues, because other calls may share it. */
-async function unlessAborted<Result>(work: Promise<Result>, signal?: AbortSignal): Promise<Result> {
+function unlessAborted<Result>(work: Promise<Result>, signal?: AbortSignal): Promise<Result> {
   if (signal === undefined) return work;
-  const aborted = Promise.withResolvers<never>();
-  using _listening = addAbortListener(signal, () => aborted.reject(signal.reason));
-  return await Promise.race([work, aborted.promise]);
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    const stopListening = (): void => signal.removeEventListener('abort', onAbort);
+    signal.addEventListener('abort', onAbort);
+    void work.then(resolve, reject).finally(stopListening);
+  });
 }
