@@ -96,6 +96,20 @@ const crash: Leave = async (store, file) => {
   for (const suffix of ['', '-wal', '-shm']) await rename(crashed + suffix, file + suffix);
 };
 
+const canTrace = (options: readonly string[]): boolean =>
+  spawnSync('strace', [...options, 'true']).status === 0;
+
+/** Runs a command on a store that has Rex, under strace with these options. */
+async function runTraced(options: readonly string[], command: string) {
+  const { pets, file, close } = await testStore();
+  await pets.add(rex);
+  await close();
+  const target = join(dirname(file), 'target.csv');
+  const env = { ...process.env, STORE_URL: `sqlite:${file}` };
+  const done = spawnSync('strace', [...options, process.execPath, MAIN, command, target], { env });
+  return { done, file, target };
+}
+
 describe('backUpSqliteStore', () => {
   afterEach(cleanUp);
 
@@ -145,14 +159,9 @@ describe('backUpSqliteStore', () => {
     it(`brings the file of ${command} to the disk before it gives it its name`, async function () {
       const log = join(testFolder(), 'strace');
       const trace = ['-f', '-y', '-o', log, '-e', 'trace=openat,fsync,fdatasync,link,linkat'];
-      if (spawnSync('strace', [...trace, 'true']).status !== 0) return this.skip();
-      const { pets, file, close } = await testStore();
-      await pets.add(rex);
-      await close();
-      const target = join(dirname(file), 'target.csv');
+      if (!canTrace(trace)) return this.skip();
 
-      const env = { ...process.env, STORE_URL: `sqlite:${file}` };
-      spawnSync('strace', [...trace, process.execPath, MAIN, command, target], { env });
+      const { target } = await runTraced(trace, command);
 
       const text = await readFile(log, 'utf8');
       const lines = text.split('\n');
@@ -169,16 +178,9 @@ describe('backUpSqliteStore', () => {
   for (const command of ['backup', 'export'])
     it(`gives the file of ${command} its name where hard links are not supported`, async function () {
       const inject = ['-f', '-o', '/dev/null', '-e', 'inject=link,linkat:error=EPERM'];
-      if (spawnSync('strace', [...inject, 'true']).status !== 0) return this.skip();
-      const { pets, file, close } = await testStore();
-      await pets.add(rex);
-      await close();
-      const target = join(dirname(file), 'target.csv');
+      if (!canTrace(inject)) return this.skip();
 
-      const env = { ...process.env, STORE_URL: `sqlite:${file}` };
-      const done = spawnSync('strace', [...inject, process.execPath, MAIN, command, target], {
-        env,
-      });
+      const { done, file, target } = await runTraced(inject, command);
 
       expect(done.status, String(done.stderr)).to.equal(0);
       expect(await readdir(dirname(file))).to.have.members([basename(file), 'target.csv']);

@@ -815,6 +815,19 @@ describe('import and export', () => {
     });
   });
 
+  /** Exports while another program writes a file of the same name, which must remain. */
+  async function expectOtherFileKept(): Promise<void> {
+    const list: PetRepository['list'] = (range, call) => {
+      writeFileSync(path('a.csv'), 'of another');
+      return store.pets.list(range, call);
+    };
+    const { code, err } = await shell(`export ${path('a.csv')}`, { list });
+
+    expect(code, err).to.equal(1);
+    expect(err).to.match(/^[^\n]+a\.csv cannot be written\. EEXIST: [^\n]+\n$/);
+    expect(fileText('a.csv')).to.equal('of another');
+  }
+
   describe('export', () => {
     it('shows one moment of an SQLite store while a service changes it', async () => {
       const file = path('animals.db');
@@ -877,15 +890,7 @@ describe('import and export', () => {
 
     it('never replaces a file that appears meanwhile, a link or a device', async () => {
       await store.transfer.writePets(HARD);
-      const list: PetRepository['list'] = (range, call) => {
-        writeFileSync(path('a.csv'), 'of another');
-        return store.pets.list(range, call);
-      };
-      const { code, err } = await shell(`export ${path('a.csv')}`, { list });
-
-      expect(code, err).to.equal(1);
-      expect(err).to.match(/^[^\n]+a\.csv cannot be written\. EEXIST: [^\n]+\n$/);
-      expect(fileText('a.csv')).to.equal('of another');
+      await expectOtherFileKept();
 
       symlinkSync(path('nowhere'), path('link.csv'));
       for (const file of [path('link.csv'), '/dev/null'])
@@ -912,16 +917,8 @@ describe('import and export', () => {
       });
 
       it('never replaces a file that appears meanwhile', async () => {
-        const list: PetRepository['list'] = (range, call) => {
-          writeFileSync(path('a.csv'), 'of another');
-          return store.pets.list(range, call);
-        };
+        await expectOtherFileKept();
 
-        const { code, err } = await shell(`export ${path('a.csv')}`, { list });
-
-        expect(code, err).to.equal(1);
-        expect(err).to.match(/^[^\n]+a\.csv cannot be written\. EEXIST: [^\n]+\n$/);
-        expect(fileText('a.csv')).to.equal('of another');
         expect(readdirSync(folder)).to.deep.equal(['a.csv']);
       });
 
