@@ -11,7 +11,7 @@ const MAX_DUPLICATES = 16;
 /** A number of RFC 8259, section 6: sign, whole part, fraction, exponent. */
 const NUMBER = /(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
-/** V8 keeps the whole source text in memory for as long as a longer slice of it lives. */
+/** The longest slice that V8 copies, in UTF-16 code units. A longer one keeps the whole source text in memory. */
 const LONGEST_COPIED_SLICE = 12;
 
 /** The text is not JSON, or repeats a member where that is refused. The message says where. */
@@ -263,7 +263,9 @@ class Reader<Num> {
     }
     this.#at = at + 1;
     if (!this.#building()) return '';
-    if (!escaped && at - start <= LONGEST_COPIED_SLICE) return text.slice(start, at);
+    const isCopied = at - start <= LONGEST_COPIED_SLICE;
+    if (!escaped && isCopied) return text.slice(start, at);
+    // Resolves the escapes, and makes a copy where a slice would make none.
     return String(JSON.parse(text.slice(start - 1, at + 1)));
   }
 

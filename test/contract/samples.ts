@@ -162,6 +162,7 @@ export const alterations = (text: string): readonly string[] =>
     const at = text.charAt(place);
     const after = text.slice(place + 1);
     const index = ALPHABET.indexOf(at);
+    // 29 and the length have no common factor, so each character has its turn.
     const another = ALPHABET.charAt((place * 29) % ALPHABET.length);
     const otherCase = at === at.toLowerCase() ? at.toUpperCase() : at.toLowerCase();
     const neighbours = [ALPHABET.charAt(index - 1), ALPHABET.charAt(index + 1)];

@@ -133,7 +133,8 @@ describe('openSqliteStore of an older version', () => {
 
     old.close();
     const copies = await copiesIn(folder);
-    const copied = join(folder, copies.join());
+    expect(copies, 'folders of copies').to.have.length(1);
+    const copied = join(folder, String(copies[0]));
     const copy = join(copied, 'animals.db');
     expect(notices, 'notices').to.have.length(1);
     expect(notices.join()).to.include('from schema version 2');
