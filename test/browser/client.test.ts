@@ -85,7 +85,7 @@ describeInChromium('AnimalStoreClient in a page of another origin than the servi
       {
         url: service.url,
         key: KEY,
-        headers: ['traceparent', 'X-Amzn-Trace-Id', 'X-Forwarded-User'],
+        headers: ['traceparent', 'X-Amzn-Trace-Id', 'sw8', 'X-Forwarded-User'],
       },
     );
     await traced.close();
@@ -93,6 +93,7 @@ describeInChromium('AnimalStoreClient in a page of another origin than the servi
     expect(statuses).to.deep.equal([
       ['traceparent', 200],
       ['X-Amzn-Trace-Id', 200],
+      ['sw8', 200],
       ['X-Forwarded-User', 'TypeError: Failed to fetch'],
     ]);
   });

@@ -11,12 +11,12 @@ const EXPOSED =
 const SENDABLE =
   'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id, ' +
   // What agents in a page add to trace it: W3C, B3, Jaeger, Sentry, Datadog, New Relic, Elastic, Dynatrace, Instana, AWS,
-  // Azure, Google. No more than these: a proxy or host may act on other headers, such as X-Forwarded-User.
+  // Azure, Google, SkyWalking. No more than these: a proxy or host may act on other headers, such as X-Forwarded-User.
   'traceparent, tracestate, baggage, b3, X-B3-TraceId, X-B3-SpanId, X-B3-ParentSpanId, ' +
   'X-B3-Sampled, X-B3-Flags, uber-trace-id, sentry-trace, x-datadog-trace-id, ' +
   'x-datadog-parent-id, x-datadog-origin, x-datadog-sampling-priority, x-datadog-tags, newrelic, ' +
   'elastic-apm-traceparent, x-dtpc, X-INSTANA-T, X-INSTANA-S, X-INSTANA-L, X-Amzn-Trace-Id, ' +
-  'Request-Id, Request-Context, X-Cloud-Trace-Context';
+  'Request-Id, Request-Context, X-Cloud-Trace-Context, sw8';
 
 /**
  * The headers by which a browser lets pages of these origins use the interface (CORS, Fetch 3.3). No cookies: a page

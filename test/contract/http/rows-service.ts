@@ -243,13 +243,13 @@ const origin = (value: string): Header => ['Origin', value];
 
 const EXPOSED =
   'Link, Location, Deprecation, Sunset, ETag, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, Idempotency-Replayed, WWW-Authenticate, Allow, Accept, Accept-Encoding, Accept-Patch';
-/** The trace headers are those of W3C, B3, Jaeger, Sentry, Datadog, New Relic, Elastic, Dynatrace, Instana, AWS, Azure and Google. */
+/** The trace headers are those of W3C, B3, Jaeger, Sentry, Datadog, New Relic, Elastic, Dynatrace, Instana, AWS, Azure, Google and SkyWalking. */
 const SENDABLE =
   'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id, ' +
   'traceparent, tracestate, baggage, b3, X-B3-TraceId, X-B3-SpanId, X-B3-ParentSpanId, X-B3-Sampled, X-B3-Flags, ' +
   'uber-trace-id, sentry-trace, x-datadog-trace-id, x-datadog-parent-id, x-datadog-origin, x-datadog-sampling-priority, ' +
   'x-datadog-tags, newrelic, elastic-apm-traceparent, x-dtpc, X-INSTANA-T, X-INSTANA-S, X-INSTANA-L, ' +
-  'X-Amzn-Trace-Id, Request-Id, Request-Context, X-Cloud-Trace-Context';
+  'X-Amzn-Trace-Id, Request-Id, Request-Context, X-Cloud-Trace-Context, sw8';
 
 const NO_CORS = {
   'Access-Control-Allow-Origin': null,
