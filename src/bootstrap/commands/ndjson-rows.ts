@@ -54,7 +54,7 @@ function fieldsIn(
   for (const [name, value] of Object.entries(animal)) {
     const member = folded(name);
     const field = wanted.get(member);
-    if (field === undefined) addUnread(unread, name);
+    if (field === undefined) addUnread(unread, name.trim() || '""');
     else if (fields.has(field)) return `The line has several members ${member}.`;
     else fields.set(field, fieldValue(value));
   }

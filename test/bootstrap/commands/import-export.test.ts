@@ -250,6 +250,19 @@ describe('import and export', () => {
         expect(JSON.parse(checked.out || '{}').unread).to.deep.equal(['St\ufffdtus']);
       });
 
+    it('names columns and members without a name that hold text', async () => {
+      const content = ',name,categoryId, ,\n,A,1,,\n,B,1,sold\n\u00a0,C,1,\n';
+      const { code, err } = await imported(content);
+
+      expect({ code, err }).to.deep.equal({
+        code: 0,
+        err: 'Not read: column 4, which has no name.\n',
+      });
+
+      const member = '{"name":"A","categoryId":1," ":"sold"}\n';
+      expect((await imported(member, '', 'a.ndjson')).err).to.equal('Not read: "".\n');
+    });
+
     it('names a hundred of the members that it does not read, and always id', async () => {
       const members = Array.from({ length: 200 }, (_, at) => `"${at}${'x'.repeat(500)}":1`);
       const many = `{"name":"A","categoryId":1,${members.join()},"id":1}`;
