@@ -7,7 +7,7 @@ import { MAX_LENGTH, addUnread, folded, type PetFile } from './pet-file.js';
 
 /**
  * Reads each record after the header as an animal, unless all its cells are blank.
- * @throws {UsageError} there is no header, it lacks a column or has one twice, or no record comes after it.
+ * @throws {UsageError} there is no header, it is not CSV, lacks a column or has one twice, or no record comes after it.
  */
 export async function* csvRows(
   chunks: AsyncIterable<readonly string[]>,
@@ -18,6 +18,7 @@ export async function* csvRows(
   for await (const records of csvRecords(chunks)) {
     const rows: ImportRow[] = [];
     for (const { line, cells } of records) {
+      if (!cells && !readFields) throw new UsageError(`${file.name}:${line}: ${NOT_CSV}`);
       if (cells === undefined) rows.push({ line, fields: NOT_CSV });
       else if (cells.every((cell) => cell.trim() === '')) continue;
       else if (readFields) rows.push({ line, fields: readFields(cells) });

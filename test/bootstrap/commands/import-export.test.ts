@@ -402,6 +402,14 @@ describe('import and export', () => {
       }
     });
 
+    it('says of a header that is not CSV nothing else', async () => {
+      for (const content of ['{"name":"A","categoryId":1}\n', 'name, "categoryId"\nA,1\n']) {
+        const { code, err } = await imported(content);
+
+        expect({ code, err }).to.deep.equal({ code: 2, err: `${path('a.csv')}:1: ${QUOTE}\n` });
+      }
+    });
+
     it('checks the lines behind each misplaced quote, wherever chunks end', async () => {
       const cycle = 'Good,1,sold\n"A" ,1,sold\n"B\nC",1,sold\nD,x,sold\n';
       const { err } = await imported(HEADER + cycle.repeat(5000));
