@@ -4,7 +4,14 @@ import { ERRORS, type ErrorCode } from '../../src/adapters/http/error-codes.js';
 import type { HttpSettings } from '../../src/adapters/http/http-settings.js';
 import { openApiDocument } from '../../src/adapters/http/open-api/open-api-document.js';
 import { stringifyJson } from '../../src/exact-json.js';
-import { createWith, httpInterface, memoryAnimalStore } from '../adapters/http/fixtures.js';
+import {
+  KEY,
+  REX,
+  createWith,
+  httpInterface,
+  memoryAnimalStore,
+  requestWith,
+} from '../adapters/http/fixtures.js';
 import { REQUEST_TABLE } from '../contract/http-contract.js';
 import { fillRequest } from '../contract/http/request-row.js';
 import type { Situation } from '../contract/http/wire-http.js';
@@ -92,6 +99,19 @@ describe('The OpenAPI document', () => {
         expect(status, `the example of ${type} got ${body}`).to.equal(expected);
       }
     }
+  });
+
+  it('has examples of query parameters that list the first animal, for tools that send all of them', async () => {
+    const service = httpInterface();
+    await service.handle(createWith(REX));
+    const parameters = operations['listPets']?.parameters ?? [];
+    const query = parameters
+      .flatMap(({ name, example }) => (example === undefined ? [] : `${name}=${example}`))
+      .join('&');
+
+    const { body } = await service.handle(requestWith(KEY, { query }));
+
+    expect(body, query).to.include('"name":"Rex"');
   });
 
   it('has patterns in ASCII that every common engine reads alike', () => {

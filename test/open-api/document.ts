@@ -26,7 +26,11 @@ interface DocumentedResponse {
 
 interface DocumentedOperation {
   readonly operationId: string;
-  readonly parameters?: ReadonlyArray<{ readonly name: string; readonly schema: Schema }>;
+  readonly parameters?: ReadonlyArray<{
+    readonly name: string;
+    readonly schema: Schema;
+    readonly example?: bigint | string;
+  }>;
   readonly requestBody?: { readonly content: Content };
   readonly responses: Readonly<Record<string, DocumentedResponse>>;
 }

@@ -139,7 +139,7 @@ export const OPERATIONS = {
       after: {
         in: 'query',
         schema: ListQuery.properties.after,
-        example: 20n,
+        example: 0n, // the first page: tools send examples as they are
         description:
           'Returns only animals with a greater `id`. The last `id` of a page leads to the next ' +
           'page, as its `Link` does.',
