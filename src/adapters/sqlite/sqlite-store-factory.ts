@@ -6,11 +6,16 @@ export const sqlitePath = (url: string): string => url.slice('sqlite:'.length);
 /** Whether a path ends like the files that SQLite puts beside a store. Here, because this file loads no `node:sqlite`. */
 export const isNameBesideStore = (path: string): boolean => /-(?:wal|shm|journal)$/.test(path);
 
-/** Whether a path is meant as the file of a store. Shells expand ~ only at the start of a word. */
+/** What no path of a store has, but a URL that was taken over from a shell, a file of settings or another program. */
+const NO_STORE_PATHS = [
+  /^$|^:memory:$|^file:|\?\w+=[^/]*$/,
+  /^~[^/]*\/|^\$/, // shells expand ~ only at the start of a word
+  /^[\s"']|[\s"']$/, // also the CR of a Windows line
+];
+
+/** Whether a path is meant as the file of a store. */
 function isStorePath(path: string): boolean {
-  const isInMemory = path === '' || path === ':memory:';
-  const isInHomeFolder = /^~[^/]*\//.test(path);
-  return !isInMemory && !isInHomeFolder && !path.startsWith('file:') && !isNameBesideStore(path);
+  return !isNameBesideStore(path) && !NO_STORE_PATHS.some((pattern) => pattern.test(path));
 }
 
 const BEGINS_WITH_SLASHES =
@@ -19,7 +24,8 @@ const BEGINS_WITH_SLASHES =
 
 const NAMES_NO_STORE =
   'must name a file, such as sqlite:data/animal-store.db, ' +
-  'without ~ or file: before it or -wal, -shm or -journal at its end';
+  'without ~, $ or file: before it, blanks or quotes around it, ' +
+  'or options, -wal, -shm or -journal at its end';
 
 /** Opens stores at `sqlite:PATH`. Loads `node:sqlite` when the first one is opened. */
 export const sqliteStoreFactory: StoreFactory = {

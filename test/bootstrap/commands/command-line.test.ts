@@ -258,7 +258,7 @@ describe('The command line', () => {
       'nosuch://user:hunter2@host':
         'must start with the scheme of a store: memory:, sqlite:, mongodb:, mongodb+srv:',
       'memory:hunter2': 'must be memory: alone',
-      'sqlite:~/hunter2.db': 'must name a file, such as sqlite:data/animal-store.db, without ~ or',
+      'sqlite:~/hunter2.db': 'must name a file, such as sqlite:data/animal-store.db, without ~, $',
       'mongodb://me:hunter2@host/animals?color=hunter2':
         'has options that the driver refuses: color',
     })) {

@@ -123,7 +123,13 @@ describe('The container', () => {
         '',
         ':memory:',
         '~/a.db',
+        '$HOME/a.db',
         'file:a.db',
+        'a.db?mode=ro',
+        'a.db\r', // from a file with Windows lines
+        ' a.db',
+        '"a.db"',
+        "'a.db'",
         'a.db-wal',
         'a.db-shm',
         'a.db-journal',
