@@ -16,7 +16,7 @@ import { changeQueryValidator, listQueryValidator, ListQuery } from './schemas.j
 
 /**
  * Reads the query of listPets. Unknown parameters are ignored.
- * @throws {InvalidParameterError} naming every fault: also a parameter that is repeated or has brackets, and `cursor`
+ * @throws {InvalidParameterError} naming every fault: also a parameter that is repeated or misspelled, and `cursor`
  */
 export function readPetQuery(query: string): PetQuery {
   if (query === '') return {};
@@ -45,7 +45,7 @@ const CURSOR_REMOVED: Fault = {
 
 /**
  * Reads the status that a change starts from. Unknown parameters are ignored.
- * @throws {InvalidParameterError} `from` is repeated, has brackets or is no status
+ * @throws {InvalidParameterError} `from` is repeated, misspelled or no status
  */
 export function readFrom(query: string): PetStatus | undefined {
   const sent = new URLSearchParams(`?${query}`);
@@ -57,14 +57,16 @@ export function readFrom(query: string): PetStatus | undefined {
 }
 
 /**
- * A fault for each parameter that is given more than once, or with brackets: client libraries write arrays as
- * `status[]=sold`. If it were ignored, the response would have other animals than the client asked for.
+ * A fault for each parameter that is given more than once, in capitals or with brackets: client libraries write
+ * `Status=sold`, and arrays as `status[]=sold`. If these were ignored, the response would have other animals than the
+ * client asked for.
  */
 function repeatedIn(sent: URLSearchParams, names: readonly string[]): Fault[] {
   const keys = [...sent.keys()];
-  const message = 'must be given once, without brackets';
+  const message = 'must be given once, in exactly this spelling, without brackets';
   return names.flatMap((field) => {
-    const given = keys.filter((key) => key === field || key.startsWith(`${field}[`));
+    const wanted = field.toLowerCase();
+    const given = keys.filter((key) => key.replace(/\[.*/s, '').toLowerCase() === wanted);
     const isOnce = given.length === 1 && given[0] === field;
     return given.length === 0 || isOnce ? [] : { field, message };
   });

@@ -58,7 +58,7 @@ describe('readPetQuery', () => {
   it('says of a repeated parameter only that it is repeated, and names every fault of the others', () => {
     expect(faultsOf(() => readPetQuery('limit=0&limit=5&status=gone'))).to.deep.equal([
       'status must be one of available, pending, sold',
-      'limit must be given once, without brackets',
+      'limit must be given once, in exactly this spelling, without brackets',
     ]);
   });
 });

@@ -145,11 +145,11 @@ const conditionsOf = (
     request('{{pet}}?from=available&from=available'),
     error('invalid_parameter', { message: /from .*once/ }),
   ),
-  ...words('from[]=sold from%5B%5D=available from[0]=sold&from=available').map((query) =>
+  ...words('from[]=sold from%5B%5D=available from[0]=sold&from=available From=sold').map((query) =>
     on(
       `refuses a ${method} with the query ${query}`,
       request(`{{pet}}?${query}`),
-      error('invalid_parameter', { message: /from .*brackets/ }),
+      error('invalid_parameter', { message: /from .*spelling, without brackets/ }),
     ),
   ),
   on(
