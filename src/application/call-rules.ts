@@ -13,11 +13,64 @@ import { isInt64, toInt64 } from '../domain/int64.js';
 import { PET_RULES, petWithId, type Pet } from '../domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../domain/pet-status.js';
 import { storedTextFault } from '../domain/text.js';
-import type { CallOptions, IdempotencyKey, PetQuery } from './animal-store.js';
+import type {
+  CallOptions,
+  ChangeOptions,
+  CreateOptions,
+  IdempotencyKey,
+  PetQuery,
+} from './animal-store.js';
 import type { PetCondition } from './ports/pet-changes.js';
 
 /** Bounds and default of `limit`. */
 export const PAGE_LIMIT = { minimum: 1, maximum: 100, default: 20 } as const;
+
+/** The name of every option. */
+export type OptionNames<Options> = { readonly [Name in keyof Options]-?: true };
+
+/**
+ * Checks options by their names, for callers without a compiler: a misspelled option would silently count for nothing.
+ * An `AbortController` may stand for the options, because it has a `signal`; the signal itself may not.
+ * @throws {TypeError} they are no object of options, or one of them does not exist
+ */
+export function requireOptions<Options extends object>(
+  options: Options,
+  known: OptionNames<Options>,
+): void {
+  const names = Object.keys(known);
+  const kind = Object.prototype.toString.call(options);
+  if (kind !== '[object Object]' && !names.some((name) => name in Object(options)))
+    throw new TypeError(`Options must be an object with ${names.join(', ')}`);
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name));
+  if (unknown !== undefined)
+    throw new TypeError(`There is no option ${unknown} here, only ${names.join(', ')}`);
+}
+
+/** The largest integer of an option. Longer timers fire at once. */
+export const LARGEST_INTEGER = 2 ** 31 - 1;
+
+/**
+ * The value of an option.
+ * @throws {TypeError} it is not an integer from `minimum` to `LARGEST_INTEGER`
+ */
+export function requireInteger(name: string, value: number, minimum: number): number {
+  if (Number.isInteger(value) && value >= minimum && value <= LARGEST_INTEGER) return value;
+  throw new TypeError(`${name} must be an integer from ${minimum} to ${LARGEST_INTEGER}`);
+}
+
+const CALL_OPTIONS: OptionNames<CallOptions> = { signal: true };
+export const CREATE_OPTIONS: OptionNames<CreateOptions> = { ...CALL_OPTIONS, idempotencyKey: true };
+export const CHANGE_OPTIONS: OptionNames<ChangeOptions> = { ...CALL_OPTIONS, from: true };
+
+/**
+ * Checks the options of a call before anything else of it.
+ * @throws the reason of an aborted signal
+ * @throws {TypeError} an option does not exist
+ */
+export function beginCall(options: CallOptions, known: OptionNames<CallOptions>): void {
+  options.signal?.throwIfAborted();
+  requireOptions(options, known);
+}
 
 /**
  * The condition of a change that starts from `from`.
@@ -33,10 +86,12 @@ export function petCondition(from: PetStatus | Pet | undefined): PetCondition {
 /**
  * Checks a query.
  * @throws the reason of an aborted signal
+ * @throws {TypeError} an option, or a member of the query, does not exist
  * @throws {InvalidParameterError} naming every fault
  */
-export function requirePetQuery(query: PetQuery, { signal }: CallOptions = {}): void {
-  signal?.throwIfAborted();
+export function requirePetQuery(query: PetQuery, options: CallOptions = {}): void {
+  beginCall(options, CALL_OPTIONS);
+  requireOptions(query, { limit: true, status: true, after: true });
   const faults = petQueryFaults(query);
   if (faults.length > 0) throw new InvalidParameterError(faults);
 }
@@ -56,11 +111,16 @@ export function petQueryFaults(query: { readonly [Name in keyof PetQuery]: unkno
 /**
  * The id as an int64.
  * @throws the reason of an aborted signal
+ * @throws {TypeError} an option does not exist
  * @throws {InvalidParameterError} it is a number that is not a safe integer
  * @throws {PetNotFoundError} it is outside int64, and so no animal's id
  */
-export function requirePetId(id: bigint | number, { signal }: CallOptions): bigint {
-  signal?.throwIfAborted();
+export function requirePetId(
+  id: bigint | number,
+  options: CallOptions,
+  known = CALL_OPTIONS,
+): bigint {
+  beginCall(options, known);
   const petId = toInt64(id);
   if (petId !== undefined) return petId;
   if (typeof id === 'bigint') throw new PetNotFoundError(id);

@@ -9,7 +9,10 @@ import type {
   PetQuery,
 } from './animal-store.js';
 import {
+  CHANGE_OPTIONS,
+  CREATE_OPTIONS,
   PAGE_LIMIT,
+  beginCall,
   petCondition,
   requireIdempotencyKey,
   requirePetId,
@@ -77,8 +80,9 @@ export function createAnimalStore({
       return { pets: found.slice(0, limit), next: last.id };
     },
 
-    async createPet(pet, { idempotencyKey, signal } = {}) {
-      signal?.throwIfAborted();
+    async createPet(pet, options = {}) {
+      beginCall(options, CREATE_OPTIONS);
+      const { idempotencyKey, signal } = options;
       const unsaved = unsavedPet(pet);
       if (idempotencyKey !== undefined) return createOnce(unsaved, idempotencyKey, { signal });
       return { pet: await pets.add(unsaved, { signal }), replayed: false };
@@ -99,16 +103,18 @@ export function createAnimalStore({
 const changingAnimals = (
   changes: PetChanges,
 ): Omit<ExperimentalAnimalStore, keyof AnimalStore> => ({
-  async changePet(id, change, { from, signal } = {}) {
-    const petId = requirePetId(id, { signal });
+  async changePet(id, change, options = {}) {
+    const petId = requirePetId(id, options, CHANGE_OPTIONS);
+    const { from, signal } = options;
     const condition = petCondition(from);
     const pet = await changes.change(petId, petChange(change), condition, { signal });
     if (pet === undefined) throw new PetNotFoundError(petId);
     return pet;
   },
 
-  async removePet(id, { from, signal } = {}) {
-    const petId = requirePetId(id, { signal });
+  async removePet(id, options = {}) {
+    const petId = requirePetId(id, options, CHANGE_OPTIONS);
+    const { from, signal } = options;
     const isRemoved = await changes.remove(petId, petCondition(from), { signal });
     if (!isRemoved) throw new PetNotFoundError(petId);
   },

@@ -13,7 +13,7 @@ import {
   type UnsavedPet,
 } from '../domain/pet.js';
 import { PET_STATUSES } from '../domain/pet-status.js';
-import { claimTextFault } from './call-rules.js';
+import { claimTextFault, requireOptions, type OptionNames } from './call-rules.js';
 import { systemClock, timeOf, type Clock } from './ports/clock.js';
 import { ADDS_AT_ONCE, fingerprintText } from './ports/pet-repository.js';
 import type { Store } from './ports/store.js';
@@ -71,8 +71,8 @@ export interface ImportOptions extends Partial<Pick<Store, 'pets' | 'transfer' |
 /**
  * Imports the valid rows, chunk by chunk: adds their animals to `pets`, or with `transfer` keeps their ids, or with
  * `changes` changes the animals that differ, each in one atomic step. Resolves to what was done.
- * @throws {InvalidParameterError} `source` is not valid.
- * @throws {TypeError} the store lacks what the options need.
+ * @throws {InvalidParameterError} `ids` or `source` is not valid.
+ * @throws {TypeError} the store lacks what the options need, or an option does not exist.
  * @throws what `reject`, the store or the rows throw. Then everything in the report is stored, and perhaps a part of the
  * next chunk.
  */
@@ -80,8 +80,8 @@ export async function importPets(
   rows: AsyncIterable<readonly ImportRow[]>,
   options: ImportOptions,
 ): Promise<ImportReport> {
-  const { ids = 'ignore', source, reject, report = { added: 0, line: 0 } } = options;
-  requireValid({ source: source === undefined ? undefined : claimTextFault(source) });
+  requireImportOptions(options);
+  const { ids = 'ignore', reject, report = { added: 0, line: 0 } } = options;
   const check = rowChecker(ids);
   const planned = new Map<bigint, Pet>();
   for await (const chunk of rows) {
@@ -101,6 +101,35 @@ export async function importPets(
     report.line = chunk.at(-1)?.line ?? report.line;
   }
   return report;
+}
+
+const ID_USES: readonly unknown[] = ['ignore', 'keep', 'update'];
+
+/** The options, and what else a whole store brings along that is spread among them. */
+const IMPORT_OPTIONS: OptionNames<ImportOptions & Store> = {
+  ids: true,
+  source: true,
+  clock: true,
+  dryRun: true,
+  reject: true,
+  report: true,
+  pets: true,
+  transfer: true,
+  changes: true,
+  apiKeys: true,
+  location: true,
+  check: true,
+  close: true,
+  [Symbol.asyncDispose]: true,
+};
+
+function requireImportOptions(options: ImportOptions): void {
+  requireOptions(options, IMPORT_OPTIONS);
+  const { ids = 'ignore', source } = options;
+  requireValid({
+    ids: ID_USES.includes(ids) ? undefined : `must be one of ${ID_USES.join(', ')}`,
+    source: source === undefined ? undefined : claimTextFault(source),
+  });
 }
 
 /** A valid row with an animal to add. Its id is 0 unless ids are kept. */

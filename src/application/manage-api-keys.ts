@@ -1,6 +1,7 @@
 import { UnavailableError, requireValid } from '../domain/errors.js';
 import { isBlank, isLongerThan } from '../domain/text.js';
 import type { CallOptions } from './animal-store.js';
+import { requireOptions } from './call-rules.js';
 import type { ApiKeyRecord, ApiKeyRepository } from './ports/api-key-repository.js';
 import { SCOPES, isScope, type Scope } from './ports/authenticator.js';
 import { systemClock, timeOf, type Clock } from './ports/clock.js';
@@ -52,14 +53,11 @@ export class ManagedApiKeys {
 
   /**
    * Issues a new key.
+   * @throws {TypeError} a member of the request does not exist. Nothing was stored.
    * @throws {InvalidParameterError} naming every fault of the request. Nothing was stored.
    */
   async issue(
-    {
-      name,
-      scopes = SCOPES,
-      expiresAt,
-    }: {
+    request: {
       /** 1 to 100 Unicode characters, not blank, without control characters: terminals show it. */
       readonly name: string;
       /** One or more. Default: every scope. */
@@ -69,6 +67,8 @@ export class ManagedApiKeys {
     },
     options?: CallOptions,
   ): Promise<IssuedApiKey> {
+    requireOptions(request, { name: true, scopes: true, expiresAt: true });
+    const { name, scopes = SCOPES, expiresAt } = request;
     const now = timeOf(this.#clock);
     // Only an omitted expiry means none. Anything else that is no valid Date, such as NaN, is a fault.
     const isInFuture = typeof expiresAt === 'object' && Number(expiresAt) > now;
@@ -108,12 +108,15 @@ export class ManagedApiKeys {
    * Revokes a key `after` milliseconds from now: a whole number, default 0. With 0 every machine refuses the key at once,
    * even one whose clock is behind. Of several revocations the earliest counts. Resolves to `undefined` if no key has
    * the id.
+   * @throws {TypeError} an option does not exist.
    * @throws {InvalidParameterError} `after` is not a whole number of 0 or more.
    */
   async revoke(
     id: string,
-    { after = 0, signal }: CallOptions & { readonly after?: number | undefined } = {},
+    options: CallOptions & { readonly after?: number | undefined } = {},
   ): Promise<ManagedApiKey | undefined> {
+    requireOptions(options, { signal: true, after: true });
+    const { after = 0, signal } = options;
     const now = timeOf(this.#clock);
     const isDelay = Number.isInteger(after) && after >= 0 && now + after <= LAST_TIME;
     requireValid({
@@ -192,7 +195,7 @@ function nameFault(name: unknown): string | undefined {
   return 'must be 1 to 100 characters, not blank, without control characters';
 }
 
-const scopesFault = (scopes: readonly unknown[]): string | undefined =>
-  scopes.length > 0 && scopes.every(isScope)
+const scopesFault = (scopes: unknown): string | undefined =>
+  Array.isArray(scopes) && scopes.length > 0 && scopes.every(isScope)
     ? undefined
     : `must be one or more of ${SCOPES.join(', ')}`;

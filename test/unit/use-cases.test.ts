@@ -255,6 +255,21 @@ describe('importPets', () => {
     expect(await pets.list({ limit: 1 })).to.deep.equal([]);
   });
 
+  it('refuses a use of ids that does not exist, instead of ignoring the ids', async () => {
+    const { pets, transfer } = openMemoryStore();
+    const ids = 'Keep' as 'keep';
+
+    const error = await rejectionOf(
+      importPets(oneRow(), { pets, transfer, ids, reject: failWith }),
+    );
+
+    expect(error)
+      .to.be.instanceOf(InvalidParameterError)
+      .with.property('message')
+      .that.includes('ids must be one of ignore, keep, update');
+    expect(await pets.list({ limit: 1 })).to.deep.equal([]);
+  });
+
   it('stores nothing of a chunk of which a row is refused, even for an id that no animal has', async () => {
     const { pets, changes } = openMemoryStore();
     const bella = await pets.add(samplePet({ name: 'Bella' }));

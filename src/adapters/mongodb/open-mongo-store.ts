@@ -1,4 +1,5 @@
-import type { CompleteStore } from '../../application/ports/store.js';
+import { requireInteger } from '../../application/call-rules.js';
+import { requireOpenOptions, type CompleteStore } from '../../application/ports/store.js';
 import { mongoApiKeys } from './mongo-api-key-repository.js';
 import { mongoTransfer } from './mongo-catalogue-transfer.js';
 import { mongoConnection, type MongoStoreOptions } from './mongo-connection.js';
@@ -20,13 +21,17 @@ export class MongoStoreError extends Error {
  * `animal-store`. Also resolves while no server can be reached: calls then reject with `UnavailableError` until one is.
  * Missing collections and indexes are created in the background. Whatever the URL says, the store writes and reads
  * with majority concern, on the primary.
+ * @throws {TypeError} an option or the mode does not exist, or `timeout` is not valid.
  * @throws {MongoStoreError} the URL is not such a connection string; or, unless `mode` is `create`, the server was
  * reached, and the database has no collection `pets`.
  */
 export async function openMongoStore(
   url: string,
-  { mode = 'create', ...options }: MongoStoreOptions = {},
+  options: MongoStoreOptions = {},
 ): Promise<CompleteStore> {
+  requireOpenOptions(options, { timeout: true });
+  const { mode = 'create', timeout = 5000, onNotice } = options;
+  requireInteger('timeout', timeout, 1);
   const fault = await mongoUrlFault(url);
   if (fault !== undefined) throw new MongoStoreError(`The URL ${fault}.`);
   const { client, database } = readUrl(url);
@@ -35,7 +40,7 @@ export async function openMongoStore(
     ? `mongodb+srv://${srvHost}`
     : `mongodb://${hosts.map(String).sort().join(',')}`;
   const location = `${servers}/${database}`;
-  const connection = mongoConnection(client, database, { mode, ...options });
+  const connection = mongoConnection(client, database, { mode, timeout, onNotice });
   if (mode !== 'create' && !(await connection.mayHoldStore())) {
     await connection.close();
     throw new MongoStoreError(`${location} holds no animal store: name the database of one.`);

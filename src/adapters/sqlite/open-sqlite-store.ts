@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import {
   isReading,
   notices,
+  requireOpenOptions,
   type CompleteStore,
   type OpenMode,
   type OpenOptions,
@@ -30,13 +31,16 @@ import { OTHER_FILE, StoreFileError, storeFileError } from './store-file-error.j
  * its folders, for the user of this process alone. Any number of processes may have the same file open, but only one
  * thread of each. Files ending in `-wal` and `-shm` stand beside it while it is open. `location` is its absolute path.
  * A call waits at most five seconds for another process's lock, or until its signal is aborted.
+ * @throws {TypeError} an option or the mode does not exist.
  * @throws {StoreFileError} the file cannot be a store of this program. It was not changed.
  * @throws {UnavailableError} another process kept the file locked.
  */
 export async function openSqliteStore(
   path: string,
-  { mode = 'create', onNotice }: OpenOptions = {},
+  options: OpenOptions = {},
 ): Promise<CompleteStore> {
+  requireOpenOptions(options);
+  const { mode = 'create', onNotice } = options;
   const notice = notices({ onNotice });
   if (path.startsWith('sqlite:'))
     throw new StoreFileError(path, 'is a URL: give the path in it alone');

@@ -138,9 +138,9 @@ const unchanging = async (folder: string): Promise<readonly string[]> =>
 async function inProcess(file: string, script: string, options = {}): Promise<string> {
   const whole = `
     const { openSqliteStore } = await import('${SQLITE}');
-    const options = ${JSON.stringify(options)};
+    const { unprivileged, ...options } = ${JSON.stringify(options)};
     // The permissions of files do not bind root.
-    if (options.unprivileged && process.getuid() === 0) process.setuid(65534);
+    if (unprivileged && process.getuid() === 0) process.setuid(65534);
     const store = await openSqliteStore(process.argv[1], options);
     ${script}
     await store.close();`;

@@ -8,7 +8,10 @@ import type {
   PetQuery,
 } from '../../../application/animal-store.js';
 import {
+  CHANGE_OPTIONS,
+  CREATE_OPTIONS,
   PAGE_LIMIT,
+  beginCall,
   petCondition,
   requirePetId,
   requirePetQuery,
@@ -95,8 +98,8 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
     pet: NewPet,
     call: CallOptions & { readonly idempotencyKey?: Pick<IdempotencyKey, 'key'> | undefined } = {},
   ): Promise<CreatedPet> {
-    const { idempotencyKey, signal } = call;
-    signal?.throwIfAborted();
+    beginCall(call, CREATE_OPTIONS);
+    const { idempotencyKey } = call;
     const body = stringifyJson(unsavedPet(pet));
     const isOwnKey = idempotencyKey === undefined;
     const key = isOwnKey ? randomKey() : requireHeaderKey(idempotencyKey);
@@ -136,7 +139,7 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
     change: Partial<NewPet>,
     call: ChangeOptions = {},
   ): Promise<Pet> {
-    const path = `/pets/${requirePetId(id, call)}`;
+    const path = `/pets/${requirePetId(id, call, CHANGE_OPTIONS)}`;
     const condition = await conditionOf(call);
     const body = stringifyJson(petChange(change));
     const idempotent = call.from === undefined;
@@ -149,7 +152,7 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
 
   /** As the port says. */
   async removePet(id: bigint | number, call: ChangeOptions = {}): Promise<void> {
-    const path = `/pets/${requirePetId(id, call)}`;
+    const path = `/pets/${requirePetId(id, call, CHANGE_OPTIONS)}`;
     const condition = await conditionOf(call);
     return sendRequest(
       this.#settings,

@@ -1,3 +1,9 @@
+import {
+  LARGEST_INTEGER,
+  requireInteger,
+  requireOptions,
+} from '../../../application/call-rules.js';
+
 /** Where the service is, and how long and how often to try. Numbers are integers up to 2^31 - 1. */
 export interface AnimalStoreClientOptions {
   /** Base URL of the service: http or https, ending in `v1`. */
@@ -22,14 +28,18 @@ export interface AnimalStoreClientOptions {
   readonly retries?: number | undefined;
 }
 
-/** Longer timers fire at once. */
-const LARGEST = 2 ** 31 - 1;
-
 /** The options, checked, with defaults. */
 export type ClientSettings = ReturnType<typeof clientSettings>;
 
 /** @throws {TypeError} naming the option that is wrong, never quoting the key */
 export function clientSettings(options: AnimalStoreClientOptions) {
+  requireOptions(options, {
+    baseUrl: true,
+    apiKey: true,
+    fetch: true,
+    callDeadline: true,
+    retries: true,
+  });
   const { apiKey, fetch } = options;
   const key = typeof apiKey === 'function' ? apiKey : requireBearerToken(apiKey);
   return {
@@ -37,8 +47,8 @@ export function clientSettings(options: AnimalStoreClientOptions) {
     apiKey: async () => (typeof key === 'string' ? key : requireBearerToken(await key())),
     // Called as a plain function: a browser's fetch refuses any other `this`.
     fetch: fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init)),
-    callDeadline: integer('callDeadline', options.callDeadline ?? 30_000, 1),
-    retries: integer('retries', options.retries ?? LARGEST, 0),
+    callDeadline: requireInteger('callDeadline', options.callDeadline ?? 30_000, 1),
+    retries: requireInteger('retries', options.retries ?? LARGEST_INTEGER, 0),
   };
 }
 
@@ -54,9 +64,4 @@ function readBaseUrl(baseUrl: string | URL): string {
 function requireBearerToken(apiKey: string): string {
   if (typeof apiKey === 'string' && /^[\w.~+/-]+=*$/.test(apiKey)) return apiKey;
   throw new TypeError('apiKey is not a bearer token (RFC 6750, section 2.1)');
-}
-
-function integer(name: string, value: number, minimum: number): number {
-  if (Number.isInteger(value) && value >= minimum && value <= LARGEST) return value;
-  throw new TypeError(`${name} must be an integer from ${minimum} to ${LARGEST}`);
 }

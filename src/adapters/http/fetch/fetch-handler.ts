@@ -1,3 +1,4 @@
+import { requireOptions } from '../../../application/call-rules.js';
 import {
   bodyAlreadyRead,
   clientDisconnected,
@@ -20,12 +21,14 @@ import { requestId } from '../request-headers.js';
  *
  * `mount` is the path that the host removes before it calls the handler: Location and Link begin with it. It begins
  * with a slash and does not end with one, such as `/shop`. Default: none.
- * @throws {TypeError} `mount` is not such a path.
+ * @throws {TypeError} `mount` is not such a path, or an option does not exist.
  */
 export function createFetchHandler(
   http: HttpInterface,
-  { mount = '' }: { readonly mount?: string } = {},
+  options: { readonly mount?: string } = {},
 ): (request: Request) => Promise<Response> {
+  requireOptions(options, { mount: true });
+  const { mount = '' } = options;
   if (!/^(?:\/[^/?#]+)*$/.test(mount)) throw new TypeError('mount must be a path such as /shop');
   return async (request) => {
     const sent = new FetchRequest(request, mount);

@@ -1,3 +1,4 @@
+import { requireInteger } from '../../../application/call-rules.js';
 import { BusyError, type Admission, type Permit } from '../admission.js';
 import { FairScheduler } from './fair-scheduler.js';
 import { usableMemory } from './server-limits.js';
@@ -35,6 +36,7 @@ export class AdmissionControl implements Admission {
     /** The most that all clients together may leave unread, in bytes. Default: a quarter of the usable memory. */
     readonly maxUnsent?: number;
   } = {}) {
+    requireInteger('maxInFlight', maxInFlight, 0);
     this.#bounds = {
       unchecked: new Pool(Infinity, 1),
       working: new Pool(maxInFlight, SHARE),
