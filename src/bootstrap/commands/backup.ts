@@ -38,6 +38,7 @@ async function backUpOrRestore(
   file: string,
   json: true | undefined,
 ): Promise<void> {
+  cli.noteMisspelled(io, ['STORE_URL']);
   const { storeUrl } = readSettings(io.env, ['STORE_URL']);
   if (!storeUrl.startsWith('sqlite:'))
     throw new cli.UsageError(`${command} is for SQLite stores: use the tools of your database.`);

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { constants } from 'node:os';
 import { stringifyJson } from '../../exact-json.js';
 import { REMOVED } from '../service/removed.js';
+import { misspelledSettings } from '../service/settings.js';
 import type { Adapter } from '../service/wiring.js';
 
 /** What a command uses of its process. Only the result of a command goes to stdout. */
@@ -135,6 +136,11 @@ export function print(stream: NodeJS.WriteStream, text: string): Promise<boolean
 /** U+FFFD replaces what a terminal would obey: control characters, also of text direction. */
 export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '\ufffd').toWellFormed();
+}
+
+/** Warns of variables that have names like the settings that a command uses: it would take their defaults, silently. */
+export function noteMisspelled(io: HostProcess, used: readonly string[]): void {
+  for (const line of misspelledSettings(io.env, used)) note(io, line);
 }
 
 /** Prints a line that is not the result of a command. */

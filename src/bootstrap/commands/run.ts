@@ -110,6 +110,7 @@ function addOpenApiCommand(program: Command, { io }: cli.Commands): void {
   const example = 'PUBLIC_URL=https://animals.example.org/v1 animal-store openapi';
   cli.addCommand(program, 'openapi', summary, example).action(async () => {
     const { loadOpenApiDocument } = await import('../../adapters/http/docs-routes.js');
+    cli.noteMisspelled(io, OF_DOCUMENT);
     const settings = readSettings(io.env, OF_DOCUMENT);
     await cli.print(io.stdout, await loadOpenApiDocument(settings));
   });

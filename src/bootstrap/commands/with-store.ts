@@ -1,6 +1,12 @@
 import type { Container } from 'inversify';
 import type { OpenMode, Store } from '../../application/ports/store.js';
-import { UsageError, note, type Commands, type HostProcess } from './command-line.js';
+import {
+  UsageError,
+  note,
+  noteMisspelled,
+  type Commands,
+  type HostProcess,
+} from './command-line.js';
 import { TOKENS, type Adapter } from '../service/wiring.js';
 
 /**
@@ -18,11 +24,9 @@ export async function withStore(
   const opening: Adapter = ({ replace }) =>
     replace(TOKENS.openOptions, { mode, onNotice: (line) => note(io, line) });
   // The adapters come later: they may decorate how the store is opened.
-  const container = await configure(
-    io.env,
-    [opening, ...adapters],
-    ['STORE_URL', 'ADAPTERS', ...moreSettings],
-  );
+  const used = ['STORE_URL', 'ADAPTERS', ...moreSettings];
+  noteMisspelled(io, used);
+  const container = await configure(io.env, [opening, ...adapters], used);
   if (container.get(TOKENS.settings).storeUrl === 'memory:')
     throw new UsageError('A store in memory belongs to its service: no command can reach it.');
   const store = await container.getAsync(TOKENS.store);

@@ -218,6 +218,10 @@ const USED_WITH: ReadonlyMap<string, string> = new Map([
   ['WORKERS', 'REUSE_PORT'],
 ]);
 
+function isUsed(name: string, used: readonly string[]): boolean {
+  return used.includes(USED_WITH.get(name) ?? name);
+}
+
 /** Reads all settings, with defaults in place of the invalid ones. `faults` names those that are used. */
 export function parseSettings(
   environment: Environment,
@@ -225,7 +229,7 @@ export function parseSettings(
 ): { settings: Settings; faults: string[] } {
   const faults: string[] = [];
   const addFault = (name: string, rule: string): void => {
-    if (used.includes(USED_WITH.get(name) ?? name)) faults.push(`${name} ${rule}`);
+    if (isUsed(name, used)) faults.push(`${name} ${rule}`);
   };
   const valueOf = ({ name, default: fallback, read: reader }: Setting): unknown => {
     try {
@@ -253,12 +257,15 @@ export function parseSettings(
   return { settings, faults };
 }
 
-/** A line for each variable of the environment that is not a setting, but has a name like one. */
-export function misspelledSettings(environment: Environment): readonly string[] {
+/** A line for each variable of the environment that is not a setting, but has a name like one of those that are used. */
+export function misspelledSettings(
+  environment: Environment,
+  used: readonly string[] = NAMES,
+): readonly string[] {
   const lines: string[] = [];
   for (const [name, value] of Object.entries(environment)) {
     const meant = value ? settingLike(name) : name;
-    if (meant !== undefined && meant !== name)
+    if (meant !== undefined && meant !== name && isUsed(meant, used))
       lines.push(`${name} is not a setting of the service: did you mean ${meant}?`);
   }
   return lines;

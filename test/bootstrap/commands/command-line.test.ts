@@ -218,8 +218,8 @@ describe('The command line', () => {
     });
   });
 
-  // Which settings a command uses.
-  for (const [line, used] of Object.entries({
+  /** The settings that a command uses. */
+  const USED = {
     openapi:
       'BASE_PATH BODY_LIMIT DEPRECATED_SINCE EXPERIMENTAL GET_PET PUBLIC_URL RATE_LIMIT STAGING_URL',
     'keys list': 'ADAPTERS STORE_URL STORE_URL_FILE',
@@ -228,15 +228,29 @@ describe('The command line', () => {
     'export a.csv': 'ADAPTERS STORE_URL STORE_URL_FILE',
     'import examples/data/animals.csv': 'ADAPTERS STORE_URL STORE_URL_FILE',
     'copy --from a: --to b:': 'ADAPTERS',
-  }))
+  };
+  const WRONG = Object.fromEntries(SETTINGS.map(({ name }) => [name, '/']));
+  for (const [line, used] of Object.entries(USED))
     it(`is not stopped by settings that it does not use: ${line}`, async () => {
-      const wrong = Object.fromEntries(SETTINGS.map(({ name }) => [name, '/']));
-      const { code, err } = await runLine(line, wrong);
+      const { code, err } = await runLine(line, WRONG);
 
       expect(code, err).to.equal(2);
       expect(err.match(/^ {2}[A-Z_]+/gm)?.map((name) => name.trim())).to.have.members(
         used.split(' '),
       );
+    });
+
+  const backup = { 'backup a.db': 'STORE_URL STORE_URL_FILE' };
+  for (const [line, used] of Object.entries({ ...USED, ...backup }))
+    it(`warns of misspelt settings that it would use: ${line}`, async () => {
+      const misspelt = Object.fromEntries(SETTINGS.map(({ name }) => [`${name}S`, 'hunter2']));
+      const { err } = await runLine(line, { ...WRONG, ...misspelt });
+
+      const warnings = used
+        .split(' ')
+        .map((name) => `${name}S is not a setting of the service: did you mean ${name}?`);
+      expect(err.split('\n').filter((each) => each.includes('?'))).to.have.members(warnings);
+      expect(err).to.not.include('hunter2');
     });
 
   it('opens a store as the adapters decorate it', async () => {
