@@ -57,11 +57,12 @@ export function readUrl(url: string): { readonly client: MongoClient; readonly d
 }
 
 /** MongoDB's own databases, and what no database can be called. */
-const UNUSABLE = /^(?:admin|config|local)$|[/\\. "$*<>:|?\0]/;
+const UNUSABLE = /^(?:admin|config|local)$|[/\\.\s"$*<>:|?\0]/;
 
 const UNUSABLE_DATABASE =
   'names a database that cannot hold a store: ' +
-  'use 1 to 63 bytes without / \\ . " $ * < > : | ? and space, and not admin, config or local';
+  'use 1 to 63 bytes without blanks, line ends and / \\ . " $ * < > : | ?, ' +
+  'and not admin, config or local';
 
 const NOT_A_URL =
   'is not a MongoDB connection string such as ' +

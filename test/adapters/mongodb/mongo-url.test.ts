@@ -18,6 +18,7 @@ const WRONG = [
   'mongodb://host/a.b',
   `mongodb://host/${'ä'.repeat(32)}`, // of 64 bytes
   'mongodb://host/..',
+  'mongodb://host/db-and-line-end\n',
 ];
 
 /** What the refusal of a URL names. */
@@ -54,7 +55,7 @@ const LOCATIONS = {
 
 describe('The URL of a MongoDB store', () => {
   for (const url of WRONG) {
-    it(`is refused in one line without secrets: ${url}`, async () => {
+    it(`is refused in one line without secrets: ${url.trim()}`, async () => {
       const error = await rejection(openMongoStore(url));
       expect(error).to.have.property('name', 'MongoStoreError');
       expect(error)
