@@ -21,7 +21,7 @@ export type {
   /** @deprecated Renamed to `CreateOptions`. Version 1.0 removes this name. */
   CreateOptions as CreateCall,
 } from './application/animal-store.js';
-export { CopyError, copyCatalogue } from './application/copy-catalogue.js';
+export { CopyError, copyCatalogue, type CopiedCatalogue } from './application/copy-catalogue.js';
 export {
   createAnimalStore,
   type AnimalStoreDependencies,

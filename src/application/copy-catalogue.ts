@@ -19,6 +19,16 @@ export class CopyError extends Error {
   }
 }
 
+/** How much was copied. */
+export interface CopiedCatalogue {
+  readonly pets: number;
+  /** Live claims. */
+  readonly claims: number;
+  readonly apiKeys: number;
+  /** The greatest id that the source has assigned: the target assigns greater ones. */
+  readonly lastId: bigint;
+}
+
 /** How many records are read and written at once. */
 const BATCH = 1000;
 
@@ -44,14 +54,7 @@ export async function copyCatalogue({
   readonly clock?: Clock | undefined;
   /** Called after every batch with the number of animals that were copied, then with that of all copied and compared. */
   readonly onProgress?: ((done: number) => void) | undefined;
-}): Promise<{
-  readonly pets: number;
-  /** Live claims. */
-  readonly claims: number;
-  readonly apiKeys: number;
-  /** The greatest id that the source has assigned: the target assigns greater ones. */
-  readonly lastId: bigint;
-}> {
+}): Promise<CopiedCatalogue> {
   const copy: Copy = { from: copyable(source), to: copyable(target), clock, options: { signal } };
   await requireCopyable(copy);
   await copy.to.transfer.markUnfinished(true, copy.options);

@@ -3,7 +3,7 @@ import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import type { ApiKeyRecord } from '../../src/application/ports/api-key-repository.js';
 import type { CompleteStore, Store } from '../../src/application/ports/store.js';
 import { petWithId, type Pet } from '../../src/domain/pet.js';
-import { CopyError, copyCatalogue } from '../../src/index.js';
+import { CopyError, copyCatalogue, type CopiedCatalogue } from '../../src/index.js';
 import { withFault, type PortName } from '../broken-adapters/broken-adapters.js';
 import { rejectionOf } from '../contract/rejection.js';
 import {
@@ -78,7 +78,9 @@ describe('copyCatalogue', () => {
     target = openMemoryStore();
   });
 
-  const copy = (options: Partial<Parameters<typeof copyCatalogue>[0]> = {}) =>
+  const copy = (
+    options: Partial<Parameters<typeof copyCatalogue>[0]> = {},
+  ): Promise<CopiedCatalogue> =>
     copyCatalogue({ source, target, clock: { now: () => new Date(NOW) }, ...options });
 
   /** Writes before each key, which are copied last, before the two stores are compared. */
