@@ -38,6 +38,10 @@ async function backUpOrRestore(
   file: string,
   json: true | undefined,
 ): Promise<void> {
+  if (file === '-')
+    throw new cli.UsageError(
+      `${command} needs a file, not standard input or output. Write ./- for a file named -.`,
+    );
   cli.noteMisspelled(io, ['STORE_URL']);
   const { storeUrl } = readSettings(io.env, ['STORE_URL']);
   if (!storeUrl.startsWith('sqlite:'))

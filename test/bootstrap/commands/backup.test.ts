@@ -52,6 +52,15 @@ describe('backup and restore', () => {
     }
   });
 
+  it('is refused for standard input and output, and makes no file named -', async () => {
+    for (const name of ['backup', 'restore'])
+      expect(await runLine(`${name} -`, env)).to.deep.equal({
+        code: 2,
+        out: '',
+        err: `${name} needs a file, not standard input or output. Write ./- for a file named -.\n`,
+      });
+  });
+
   it('says what it restored, and where the files are that were there', async () => {
     await runLine(`backup ${file}`, env);
     const store = await openSqliteStore(join(folder, 'a.db'));
