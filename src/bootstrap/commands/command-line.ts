@@ -90,16 +90,20 @@ export function withoutArguments(message: string): string {
     .replace(/ but got (\d+): [^]*/, ' but got $1.\n');
 }
 
-/** Lets a command and its subcommands refuse an option that is given twice: the last value alone would count, silently. */
-export function refuseRepeated(command: Command): void {
+/**
+ * Lets a command and its subcommands refuse an option that is given twice, of which the last value alone would count, and
+ * one whose value was omitted, which would take the next option for it.
+ */
+export function refuseMisread(command: Command): void {
   for (const option of command.options) {
     let isGiven = false;
-    command.on(`option:${option.name()}`, () => {
+    command.on(`option:${option.name()}`, (value: string | null) => {
+      if (value?.startsWith('--')) throw new UsageError(`${option.long} has no value.`);
       if (isGiven) throw new UsageError(`${option.long} was given twice: use it once.`);
       isGiven = true;
     });
   }
-  command.commands.forEach(refuseRepeated);
+  command.commands.forEach(refuseMisread);
 }
 
 /** Adds a command, with an example that works when pasted. */

@@ -51,7 +51,7 @@ export async function run(
   addExportCommand(program, commands);
   addBackupCommands(program, commands);
   addCopyCommand(program, commands);
-  cli.refuseRepeated(program);
+  cli.refuseMisread(program);
   try {
     cli.refuseRemoved(args);
     if (!(await runCommand(program, args))) return 2;

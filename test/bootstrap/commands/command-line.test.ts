@@ -144,6 +144,9 @@ describe('The command line', () => {
       ['serve --port 0 --port=1', '--port was given twice: use it once.\n'],
       ['serve now', "too many arguments for 'serve'. Expected 0 arguments but got 1."],
       ['keys issue --name=', '--name must be 1 to 100 characters'],
+      ['keys issue --name --expires=90d', '--name has no value.\n'],
+      ['keys issue --name --json', '--name has no value.\n'],
+      ['serve --host --port=0', '--host has no value.\n'],
       [
         'keys issue --name a --scope=',
         "'--scope <scopes>' must be one or more of pets:read, pets:write",
