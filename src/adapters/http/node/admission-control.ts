@@ -5,6 +5,7 @@ import { usableMemory } from './server-limits.js';
 
 // Shared, because capturing a stack costs more than the response.
 const TOO_MANY = new BusyError('too many requests at once, or too many of this caller');
+const STORE_STILL_WORKS = new BusyError('the store still works for too many earlier requests');
 const TOO_MUCH_UNREAD = new BusyError('the clients of this caller leave too much unread');
 const TOO_LATE = new BusyError('too busy to answer soon');
 
@@ -133,7 +134,8 @@ class HeldPermit implements Permit {
     this.#hold(undefined);
     this.#caller = keyId;
     if (unread.refuses(keyId)) throw TOO_MUCH_UNREAD;
-    if (working.refuses(keyId) || abandoned.refuses(keyId)) throw TOO_MANY;
+    if (abandoned.refuses(keyId)) throw STORE_STILL_WORKS;
+    if (working.refuses(keyId)) throw TOO_MANY;
     const since = performance.now();
     const turnsOfOthers = await scheduler.takeTurn(keyId);
     // A pause of the process, as for a slow disk, is no queue.

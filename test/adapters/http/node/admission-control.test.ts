@@ -169,6 +169,17 @@ describe('The places for requests', () => {
     await pets.called(6);
   });
 
+  it('are refused with the true reason while calls of the store outlive their responses', async () => {
+    const admission = most(1);
+    const permit = admission.admit();
+    await permit.admitCaller('a');
+    permit.end(0, new Promise(() => {}));
+
+    const refused = await refusalOf(admission.admit());
+
+    expect(refused).to.match(/the store still works for too many earlier requests/);
+  });
+
   it('are not taken by bodies that come slowly, which have places of their own', async () => {
     const http = httpInterface({ admission: most(4) });
     const body = Promise.withResolvers<Uint8Array>();
