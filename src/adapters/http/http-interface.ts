@@ -215,12 +215,15 @@ export class HttpInterface {
   /** The headers of a response that has these of its own. */
   #headersOf(context: RequestContext, own: HeaderFields): HeaderFields {
     const { request, route, endpoint } = context;
+    const declared: HeaderFields = { ...endpoint?.headers?.(context.linkBase()) };
+    const links = [declared['Link'], own['Link']].filter((link) => link !== undefined);
     return {
       ...commonHeaders(context.requestId),
       ...crossOriginHeaders(this.settings.corsOrigins, request, route),
-      ...endpoint?.headers?.(context.linkBase()),
+      ...declared,
       ...context.quotaHeaders,
       ...own,
+      ...(links.length > 0 && { Link: links.join(', ') }),
     };
   }
 

@@ -232,20 +232,20 @@ describe('A request of the docs page', () => {
 
   it('leads from a response to the next page or the new animal, at the address that was asked', () => {
     const get = { method: 'GET', headers: [], body: null };
+    const successor = '</v1/pets?status=available>; rel="successor-version"';
     const next = '</shop/v1/pets?limit=2&after=2>; rel="next"';
 
     for (const asked of ['http://a/v1/pets', 'http://a/v1/pets?limit=2'])
-      expect(linkedFrom(asked, new Headers({ Link: next }))).to.deep.equal({
-        text: 'Next page',
-        request: { ...get, url: 'http://a/v1/pets?limit=2&after=2' },
-      });
+      for (const Link of [next, `${successor}, ${next}`])
+        expect(linkedFrom(asked, new Headers({ Link }))).to.deep.equal({
+          text: 'Next page',
+          request: { ...get, url: 'http://a/v1/pets?limit=2&after=2' },
+        });
     for (const location of ['/v1/pets/12', 'https://b/shop/v1/pets/12'])
       expect(linkedFrom('http://a/v1/pets', new Headers({ Location: location }))).to.deep.equal({
         text: 'Get this animal',
         request: { ...get, url: 'http://a/v1/pets/12' },
       });
-
-    const successor = '</v1/pets?status=available>; rel="successor-version"';
 
     for (const headers of [[], [['Link', successor]]] satisfies Array<Array<[string, string]>>)
       expect(linkedFrom('http://a/v1/pets/1', new Headers(headers))).to.equal(undefined);

@@ -11,6 +11,7 @@ import { Readiness } from '../../../src/adapters/http/index.js';
 import { DEFAULT_HTTP_SETTINGS } from '../../../src/adapters/http/http-settings.js';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { AdmissionControl } from '../../../src/adapters/http/node/index.js';
+import { OPERATIONS } from '../../../src/adapters/http/operations.js';
 import type { Authenticator, Principal } from '../../../src/application/ports/authenticator.js';
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
@@ -269,6 +270,23 @@ describe('HttpInterface', () => {
         const { headers } = await openGet('/', { docs: [] }, originalPath);
         expect(headers).to.include({ Location: location });
       });
+    }
+  });
+
+  it('keeps the link to the next page of a deprecated operation beside that to its successor', async () => {
+    Object.assign(OPERATIONS.listPets, { deprecation: OPERATIONS.getPet.deprecation });
+    try {
+      const http = httpInterface();
+      await http.handle(createWith(REX));
+      await http.handle(createWith(REX));
+
+      const { headers } = await http.handle(requestWith(KEY, { query: 'limit=1' }));
+
+      expect(headers['Link']).to.equal(
+        '</v1/pets?status=available>; rel="successor-version", </v1/pets?limit=1&after=1>; rel="next"',
+      );
+    } finally {
+      Reflect.deleteProperty(OPERATIONS.listPets, 'deprecation');
     }
   });
 

@@ -53,7 +53,7 @@ export function linkedFrom(
   const request = { method: 'GET', headers: [], body: null };
   const [, id] = /\/([^/]+)$/.exec(headers.get('Location') ?? '') ?? [];
   if (id) return { text: 'Get this animal', request: { ...request, url: `${url}/${id}` } };
-  const [, query] = /\?(.*)>; rel="next"/.exec(headers.get('Link') ?? '') ?? [];
+  const [, query] = /\?([^<>]*)>; rel="next"/.exec(headers.get('Link') ?? '') ?? [];
   const [path] = url.split('?');
   return query
     ? { text: 'Next page', request: { ...request, url: `${path}?${query}` } }
