@@ -77,8 +77,9 @@ export function completeSettings(given: Partial<HttpSettings> = {}): HttpSetting
   return { ...settings, publicUrl: publicUrl && inAscii(publicUrl) };
 }
 
-/** Whether a content policy can name the origin: an IPv6 literal is none of its hosts (CSP 3, 2.3.1). */
-export const fitsPolicy = (url: string): boolean => !/^https?:\/\/\[/.test(url);
+/** Whether a content policy can name the origin of an address: no IPv6 literal, and no host with a _ (CSP 3, 2.3.1). */
+export const fitsPolicy = (address: string): boolean =>
+  !URL.canParse(address) || /^[a-z\d.-]+$/.test(new URL(address).hostname);
 
 /** A URL or path as headers can hold it. */
 const inAscii = (url: string): string =>

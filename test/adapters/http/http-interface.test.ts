@@ -103,6 +103,11 @@ describe('HttpInterface', () => {
         { publicUrl: 'http://[::1]:8080/v1', stagingUrl: 'https://[2001:db8::1]/v1' },
         "'self'",
       ],
+      [
+        'so is a host that no policy can name, such as one of Docker with an underscore',
+        { publicUrl: 'http://animal_store:8080/v1', stagingUrl: 'HTTP://a;b/v1' },
+        "'self'",
+      ],
     ] as const) {
       it(title, async () => {
         const { headers } = await openGet('/docs', { docs: [], settings });
@@ -110,8 +115,8 @@ describe('HttpInterface', () => {
       });
     }
 
-    it('an address of IPv6 is left out of the services that the docs page offers', async () => {
-      const settings = { publicUrl: 'http://[::1]:8080/v1', stagingUrl: 'https://[::2]/v1' };
+    it('an address that no policy can name is left out of those that the docs page offers', async () => {
+      const settings = { publicUrl: 'http://[::1]:8080/v1', stagingUrl: 'https://a_b/v1' };
       const { body } = await openGet('/docs', { docs: [], settings });
       expect(body).to.include('<option value="v1">This service</option></select>');
     });
