@@ -96,11 +96,16 @@ export async function insertOrFind<Stored extends { readonly _id: bigint | strin
     await collection.insertOne(document as OptionalUnlessRequiredId<Stored>, options);
     return document;
   } catch (error) {
-    const isTaken = error instanceof MongoServerError && error.code === 11_000;
-    if (!isTaken) throw error;
+    if (!isTakenId(error)) throw error;
   }
   const { _id } = document;
   const found = await collection.findOne<Stored>({ _id } as Filter<Stored>, options);
   if (found !== null) return found;
   throw new LostRaceError(`the majority does not have ${_id} in ${collection.collectionName} yet`);
 }
+
+/** Whether a document has the `_id` already, rather than what a unique index that somebody made refuses. */
+const isTakenId = (error: unknown): boolean =>
+  error instanceof MongoServerError &&
+  error.code === 11_000 &&
+  '_id' in (error['keyPattern'] ?? { _id: 1 });

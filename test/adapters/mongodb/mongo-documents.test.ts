@@ -166,6 +166,16 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     });
   }
 
+  it('name a unique index that somebody made, if it refuses an animal', async () => {
+    await db.collection('pets').createIndex({ name: 1 }, { name: 'once', unique: true });
+    await using store = await openMongoStore(url);
+    await store.pets.add(rex);
+
+    const cause = await unavailable(store.pets.add(rex));
+
+    expect(cause).to.match(/duplicate key error.* index: once/);
+  });
+
   it('are used as soon as the one that was refused is dropped, which the log has named', async () => {
     await db.createCollection('counters', CAPPED);
     const { store, notices } = await openNoting(url);
