@@ -39,9 +39,15 @@ export async function authenticate(
 ): Promise<Principal> {
   const credential = credentialOf(request.header('authorization') ?? '');
   const authentication = await authenticator.authenticate(credential, options);
-  if (authentication.ok) return authentication.principal;
+  if (authentication.ok) return requirePrincipal(authentication.principal);
   const message = /^bearer(?: |$)/i.test(credential) ? TWICE_BEARER : undefined;
   throw new InvalidKeyError(authentication.reason, INVALID_TOKEN, message);
+}
+
+/** Without a principal, nothing would check its scopes. Authenticators may come from programs without a compiler. */
+function requirePrincipal(principal: Principal | undefined): Principal {
+  if (principal) return principal;
+  throw new TypeError('The authenticator accepts a key without `principal`');
 }
 
 /**

@@ -365,6 +365,19 @@ describe('HttpInterface', () => {
     });
   }
 
+  it('serves no caller whose authenticator forgets to say who it is', async () => {
+    const authenticator = { authenticate: async () => ({ ok: true, keyId: 'k', scopes: [] }) };
+    const untyped = { authenticator: authenticator as unknown as Authenticator };
+
+    const { status, fault } = await httpInterface(untyped).handle(requestWith(KEY));
+
+    expect(status).to.equal(500);
+    expect(fault).to.have.property(
+      'message',
+      'The authenticator accepts a key without `principal`',
+    );
+  });
+
   it('logs no operation of a method that a path does not support', async () => {
     const log = new KeptLog();
     const request = requestWith(KEY, { method: 'DELETE', path: '/v1/pets/1' });
