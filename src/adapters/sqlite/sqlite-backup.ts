@@ -110,10 +110,18 @@ function setFilesAside(store: string): string | undefined {
   const folder = fs.mkdtempSync(`${store}.replaced-`);
   for (const file of files) {
     // The store keeps its name until the copy takes it: a service that starts meanwhile always finds a file.
-    const move = file === store ? fs.linkSync : fs.renameSync;
-    move(file, join(folder, basename(file)));
+    const setAside = file === store ? linkOrCopy : fs.renameSync;
+    setAside(file, join(folder, basename(file)));
   }
   return folder;
+}
+
+function linkOrCopy(file: string, other: string): void {
+  try {
+    fs.linkSync(file, other);
+  } catch {
+    fs.copyFileSync(file, other); // hard links are not supported, as on FAT
+  }
 }
 
 /**

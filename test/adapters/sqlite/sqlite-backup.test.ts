@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import fs, { existsSync } from 'node:fs';
 import {
   chmod,
   chown,
@@ -18,6 +18,7 @@ import {
   truncate,
   writeFile,
 } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { mock } from 'node:test';
@@ -404,6 +405,23 @@ describe('restoreSqliteStore', () => {
 
     const { setAside = '' } = await restoreSqliteStore(file, backup);
 
+    expect(await names(join(setAside, 'a.db'))).to.deep.equal(['before', 'after']);
+  });
+
+  it('sets a store aside where hard links are not supported', async () => {
+    const { folder, file, backup } = await leftStore(crash);
+    mock.method(fs, 'linkSync', () => {
+      throw new Error('EPERM: operation not permitted');
+    });
+    syncBuiltinESMExports();
+
+    const { setAside = '' } = await restoreSqliteStore(file, backup).finally(() => {
+      mock.restoreAll();
+      syncBuiltinESMExports();
+    });
+
+    expect(await readdir(folder)).to.have.members(['a.db', basename(setAside)]);
+    expect(await names(file)).to.deep.equal(['before']);
     expect(await names(join(setAside, 'a.db'))).to.deep.equal(['before', 'after']);
   });
 
