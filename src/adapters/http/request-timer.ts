@@ -58,17 +58,23 @@ export class RequestTimer {
   }
 }
 
-const lateResponse = (): Error => new UnavailableError('answering within the deadline');
+const lateResponse = (): Error =>
+  new UnavailableError('responding', {
+    message:
+      'There was no response within the deadline: the store, an authenticator or a route is slow.',
+  });
+
+const lateStore = (): Error => new UnavailableError('answering within the deadline');
 
 /**
- * Does work of the service itself within this time, in milliseconds.
+ * Does work of the service itself on the store within this time, in milliseconds.
  * @throws {UnavailableError} the time is over, even if the work ignores its signal
  */
 export async function withTimeLimit<T>(
   milliseconds: number,
   work: (options: CallOptions) => Promise<T>,
 ): Promise<T> {
-  const timer = new RequestTimer(milliseconds);
+  const timer = new RequestTimer(milliseconds, lateStore);
   try {
     return await timer.limit(work({ signal: timer.signal }));
   } finally {

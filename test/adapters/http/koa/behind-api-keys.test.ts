@@ -177,7 +177,7 @@ describe('behindApiKeys', () => {
     expect(await outcomeOf(url)).to.equal('500 internal_error');
   });
 
-  it('ends a route at the deadline, and aborts its signal', async () => {
+  it('ends a route at the deadline, and aborts its signal for a reason that does not blame the store alone', async () => {
     let signal: AbortSignal | undefined;
     const stuck: Handle = ({ state }) => {
       signal = state['signal'];
@@ -189,6 +189,7 @@ describe('behindApiKeys', () => {
 
     expect(outcome).to.equal('503 service_unavailable');
     expect(signal?.aborted, 'aborted').to.equal(true);
+    expect(String(signal?.reason)).to.match(/: There was no response .*store.* or a route/);
   });
 
   it('counts for the rate limit of the key', async () => {
