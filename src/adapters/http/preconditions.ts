@@ -57,8 +57,8 @@ function requireMatch(ifMatch: string, entityTag: string): void {
   if (isAny(ifMatch)) return;
   const tags = tagsIn(ifMatch);
   if (tags.includes(entityTag)) return;
-  const isForeign = tags.some((tag) => !OWN_TAG.test(tag));
-  throw preconditionFailed(isForeign ? FOREIGN_TAG : undefined);
+  const areOwn = tags.length > 0 && tags.every((tag) => OWN_TAG.test(tag));
+  throw preconditionFailed(areOwn ? undefined : FOREIGN_TAG);
 }
 
 /** Compares weakly, as If-None-Match requires. */
@@ -79,8 +79,8 @@ const tagsIn = (header: string): string[] =>
 const OWN_TAG = /^"[\w-]{22}"$/;
 
 const FOREIGN_TAG =
-  'If-Match has an ETag that this service never makes, such as a weak one (W/"...") or one with ' +
-  '-gzip. A proxy may have changed it.';
+  'If-Match is empty, or has an ETag that this service never makes, such as a weak one (W/"...") ' +
+  'or one with -gzip. A proxy may have changed it.';
 
 const preconditionFailed = (message?: string): HttpError =>
   new HttpError('precondition_failed', message);

@@ -188,6 +188,13 @@ const conditionsOf = (
       error('precondition_failed', { message: /proxy/ }),
     ),
   ),
+  ...['', ' , '].map((tags) =>
+    on(
+      `says to a ${method} that If-Match has no entity tag [${tags}]`,
+      request('{{pet}}', ['If-Match', tags]),
+      error('precondition_failed', { message: /empty/ }),
+    ),
+  ),
   on(
     `blames no proxy for the entity tag of something else, given to a ${method}`,
     request('{{pet}}', ['If-Match', ', {{listTag}},']),
