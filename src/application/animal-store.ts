@@ -6,8 +6,8 @@ import type { PetStatus } from '../domain/pet-status.js';
  * remote service. Every implementation passes `animalStoreContract`.
  *
  * Every operation may reject with `UnavailableError`, and rejects with `signal.reason` when the call is aborted. A signal
- * that is aborted before the call counts more than any fault of the arguments. An option, or a member of a query, that
- * does not exist rejects with a `TypeError`.
+ * that is aborted before the call counts more than any fault of the arguments. Options, or a query, that are neither empty
+ * nor have a known member reject with a `TypeError`.
  * Pets hold bigints, which `JSON.stringify` refuses: use `stringifyJson` of this package.
  */
 export interface AnimalStore {

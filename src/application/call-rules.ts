@@ -13,13 +13,7 @@ import { isInt64, toInt64 } from '../domain/int64.js';
 import { PET_RULES, petWithId, type Pet } from '../domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../domain/pet-status.js';
 import { storedTextFault } from '../domain/text.js';
-import type {
-  CallOptions,
-  ChangeOptions,
-  CreateOptions,
-  IdempotencyKey,
-  PetQuery,
-} from './animal-store.js';
+import type { CallOptions, IdempotencyKey, PetQuery } from './animal-store.js';
 import type { PetCondition } from './ports/pet-changes.js';
 
 /** Bounds and default of `limit`. */
@@ -58,18 +52,28 @@ export function requireInteger(name: string, value: number, minimum: number): nu
   throw new TypeError(`${name} must be an integer from ${minimum} to ${LARGEST_INTEGER}`);
 }
 
-const CALL_OPTIONS: OptionNames<CallOptions> = { signal: true };
-export const CREATE_OPTIONS: OptionNames<CreateOptions> = { ...CALL_OPTIONS, idempotencyKey: true };
-export const CHANGE_OPTIONS: OptionNames<ChangeOptions> = { ...CALL_OPTIONS, from: true };
+type Names = readonly string[];
+const CALL_OPTIONS: Names = ['signal'];
+export const CREATE_OPTIONS: Names = ['signal', 'idempotencyKey'];
+export const CHANGE_OPTIONS: Names = ['signal', 'from'];
 
 /**
  * Checks the options of a call before anything else of it.
  * @throws the reason of an aborted signal
- * @throws {TypeError} an option does not exist
+ * @throws {TypeError} they are no object, or not empty and without a known name
  */
-export function beginCall(options: CallOptions, known: OptionNames<CallOptions>): void {
+export function beginCall(options: CallOptions, known: Names): void {
   options.signal?.throwIfAborted();
-  requireOptions(options, known);
+  requireSomeOf(known, options);
+}
+
+/** As TypeScript checks weak types: one known name is enough, because any object with a signal may be passed on. */
+function requireSomeOf(known: Names, options: object): void {
+  if (known.some((name) => name in Object(options))) return;
+  const isEmpty = typeof options === 'object' && Object.keys(options).length === 0;
+  const isPlain = Object.prototype.toString.call(options) === '[object Object]';
+  if (!isEmpty || !isPlain)
+    throw new TypeError(`Options must be an object with ${known.join(', ')}, or empty`);
 }
 
 /**
@@ -86,15 +90,22 @@ export function petCondition(from: PetStatus | Pet | undefined): PetCondition {
 /**
  * Checks a query.
  * @throws the reason of an aborted signal
- * @throws {TypeError} an option, or a member of the query, does not exist
- * @throws {InvalidParameterError} naming every fault
+ * @throws {TypeError} the options or the query are of no known member
+ * @throws {InvalidParameterError} naming every fault, also `cursor`
  */
 export function requirePetQuery(query: PetQuery, options: CallOptions = {}): void {
   beginCall(options, CALL_OPTIONS);
-  requireOptions(query, { limit: true, status: true, after: true });
+  requireSomeOf(['limit', 'status', 'after', 'cursor'], query);
   const faults = petQueryFaults(query);
+  if ('cursor' in query) faults.push(CURSOR_REMOVED);
   if (faults.length > 0) throw new InvalidParameterError(faults);
 }
+
+/** A program of an older version must not begin again at each page without noticing. */
+export const CURSOR_REMOVED: Fault = {
+  field: 'cursor',
+  message: 'was removed: use after, with the last id of your page',
+};
 
 /** Every rule that a query breaks. */
 export function petQueryFaults(query: { readonly [Name in keyof PetQuery]: unknown }): Fault[] {
@@ -111,7 +122,7 @@ export function petQueryFaults(query: { readonly [Name in keyof PetQuery]: unkno
 /**
  * The id as an int64.
  * @throws the reason of an aborted signal
- * @throws {TypeError} an option does not exist
+ * @throws {TypeError} no option is known
  * @throws {InvalidParameterError} it is a number that is not a safe integer
  * @throws {PetNotFoundError} it is outside int64, and so no animal's id
  */

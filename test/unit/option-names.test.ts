@@ -9,7 +9,7 @@ import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import { openMongoStore } from '../../src/adapters/mongodb/index.js';
 import { openSqliteStore } from '../../src/adapters/sqlite/index.js';
 import { openStore } from '../../src/bootstrap/index.js';
-import { createAnimalStore, importPets } from '../../src/index.js';
+import { InvalidParameterError, createAnimalStore, importPets } from '../../src/index.js';
 import { rejectionOf } from '../contract/rejection.js';
 import { removeFolders, temporaryFolder } from '../temporary-folder.js';
 
@@ -48,29 +48,23 @@ describe('Options and values of them that do not exist', () => {
   after(removeFolders);
 
   for (const [name, given, message] of [
-    ['listPets', [{ Status: 'sold' }], 'There is no option Status here, only limit, status, after'],
+    ['listPets', [{ Status: 'sold' }], 'Options must be an object with limit, status, after'],
     ['listPets', ['sold'], 'Options must be an object with limit, status, after'],
     ['listPets', [new URLSearchParams('status=sold')], 'Options must be an object with limit'],
-    ['listPets', [{ signal }], 'There is no option signal here, only limit, status, after'],
     ['listPets', [{}, signal], 'Options must be an object with signal'],
-    ['getPet', [1n, { timeout: 5 }], 'There is no option timeout here, only signal'],
+    ['getPet', [1n, { timeout: 5 }], 'Options must be an object with signal, or empty'],
     [
       'createPet',
       [bella, { idempotencykey: idempotencyKey }],
-      'There is no option idempotencykey here, only signal, idempotencyKey',
+      'Options must be an object with signal, idempotencyKey, or empty',
     ],
-    [
-      'createPet',
-      [bella, idempotencyKey],
-      'There is no option scope here, only signal, idempotencyKey',
-    ],
+    ['createPet', [bella, idempotencyKey], 'Options must be an object with signal, idempotencyKey'],
     ['createPet', [bella, 'a-key'], 'Options must be an object with signal, idempotencyKey'],
     [
       'changePet',
       [1n, { status: 'sold' }, { From: 'pending' }],
-      'There is no option From here, only signal, from',
+      'Options must be an object with signal, from',
     ],
-    ['removePet', [1n, { status: 'sold' }], 'There is no option status here, only signal, from'],
     ['removePet', [1n, 'sold'], 'Options must be an object with signal, from'],
     [
       'issue',
@@ -140,4 +134,24 @@ describe('Options and values of them that do not exist', () => {
       expect(await pets.list({ limit: 9 })).to.have.lengthOf(1);
       expect(await keys.list()).to.deep.equal([]);
     });
+
+  it('may stand beside the signal of a context that is passed on', async () => {
+    const { store } = functions();
+    const context = { signal, queryKey: ['animals'] };
+
+    const { pet } = await store.createPet(bella, context);
+
+    expect(await store.getPet(pet.id, context)).to.deep.equal(pet);
+    expect((await store.listPets({ limit: 5 }, new AbortController())).pets).to.deep.equal([pet]);
+  });
+
+  it('are refused as a parameter if they were one of a page: a loop over pages would not end', async () => {
+    const { store } = functions();
+    const query = { limit: 5, cursor: 'MTA' };
+
+    const error = await rejectionOf(store.listPets(query));
+
+    expect(error).to.be.instanceOf(InvalidParameterError);
+    expect(error).to.have.property('message').that.includes('cursor was removed: use after');
+  });
 });

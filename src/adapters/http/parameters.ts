@@ -1,5 +1,5 @@
 import type { PetQuery } from '../../application/animal-store.js';
-import { petQueryFaults } from '../../application/call-rules.js';
+import { CURSOR_REMOVED, petQueryFaults } from '../../application/call-rules.js';
 import {
   InvalidParameterError,
   PetNotFoundError,
@@ -29,7 +29,6 @@ export function readPetQuery(query: string): PetQuery {
     after: after === null ? undefined : (parseInt64(after) ?? after),
   } satisfies Record<keyof PetQuery, unknown>;
   const refused = repeatedIn(sent, Object.keys(read));
-  // A client of an older version must not start again without noticing.
   if (sent.has('cursor')) refused.push(CURSOR_REMOVED);
   if (refused.length === 0 && listQueryValidator.Check(read)) return read;
   const others = petQueryFaults(read).filter(({ field }) =>
@@ -37,11 +36,6 @@ export function readPetQuery(query: string): PetQuery {
   );
   throw new InvalidParameterError([...others, ...refused]);
 }
-
-const CURSOR_REMOVED: Fault = {
-  field: 'cursor',
-  message: 'was removed: use after, with the last id of your page',
-};
 
 /**
  * Reads the status that a change starts from. Unknown parameters are ignored.
