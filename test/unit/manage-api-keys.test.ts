@@ -195,12 +195,14 @@ describe('ManagedApiKeys', () => {
   it('issues, lists and revokes with the options of each call', async () => {
     const { record } = await managed.issue({ name: 'shop' });
     const call = { signal: AbortSignal.abort(new Error('aborted')) };
+    const deaf = { ...apiKeys, findById: (id: string) => apiKeys.findById(id) };
 
     for (const calling of [
       managed.issue({ name: 'shop' }, call),
       managed.issueFirst('shop', call),
       managed.list(call),
       managed.revoke(record.id, call),
+      new ManagedApiKeys({ apiKeys: deaf, generate, clock }).revoke(record.id, call),
     ])
       await rejects(calling, call.signal.reason as Error);
     const [listed] = await managed.list();
