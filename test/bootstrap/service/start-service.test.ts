@@ -6,7 +6,11 @@ import type { Container } from 'inversify';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { createLogger } from '../../../src/bootstrap/service/logger.js';
 import { createContainer } from '../../../src/bootstrap/service/container.js';
-import { startService, type Service } from '../../../src/bootstrap/service/start-service.js';
+import {
+  addressOf,
+  startService,
+  type Service,
+} from '../../../src/bootstrap/service/start-service.js';
 import { readSettings } from '../../../src/bootstrap/service/settings.js';
 import { StoreClient } from '../../service/store-client.js';
 import { until } from '../../until.js';
@@ -90,11 +94,13 @@ describe('The service', () => {
   }
 
   it('says that it cannot listen on a host that is no address, whatever its name', async () => {
-    for (const HOST of ['constructor', '__proto__', 'toString'])
+    for (const HOST of ['constructor', '__proto__', 'toString']) {
       await rejects(start({ HOST, STORE_URL: 'shelf:' }, new Shelf()), {
         syscall: 'getaddrinfo',
         hostname: HOST,
       });
+      expect(addressOf(HOST), 'its address if it is one').to.equal(HOST);
+    }
   });
 
   it('logs its responses, what the store says, and that a store in memory has no key', async () => {
