@@ -7,10 +7,11 @@ import {
   type Commands,
   type HostProcess,
 } from './command-line.js';
+import { unfinishedCopy } from '../service/errors.js';
 import { TOKENS, type Adapter } from '../service/wiring.js';
 
 /**
- * Opens the store of `STORE_URL` for a command, and closes it afterwards.
+ * Opens the store of `STORE_URL` for a command, and closes it afterwards. Refuses a copy that has not finished.
  * @param mode `existing` for commands on what is there, because a mistyped `STORE_URL` must not create a store
  * @param moreSettings that the command uses beside those of the store. It ignores faults in others
  */
@@ -31,6 +32,7 @@ export async function withStore(
     throw new UsageError('A store in memory belongs to its service: no command can reach it.');
   const store = await container.getAsync(TOKENS.store);
   try {
+    if (await store.transfer?.isUnfinished()) throw unfinishedCopy(store.location);
     await use(store, container);
   } finally {
     await store.close();

@@ -15,6 +15,13 @@ export function isLasting(error: unknown): boolean {
   return isError(error) && 'isLasting' in error && error.isLasting === true;
 }
 
+/** The store is the target of a copy that has not finished. */
+export function unfinishedCopy(location: string): Error {
+  return new Error(
+    `The store ${location} is a copy that has not finished: copy again, to a new store.`,
+  );
+}
+
 /** The message of an error and what its causes add to it, in one line. */
 export function reasonOf(error: unknown): string {
   if (!isError(error)) return inOneLine(String(error));

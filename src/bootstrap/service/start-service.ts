@@ -4,6 +4,7 @@ import { NodeServer } from '../../adapters/http/node/node-server.js';
 import { crossOriginHeaders } from '../../adapters/http/response-headers.js';
 import { DOCS_PATH } from '../../adapters/http/docs-routes.js';
 import type { Readiness } from '../../adapters/http/health.js';
+import { unfinishedCopy } from './errors.js';
 import { resultWithin } from './time-limit.js';
 import { TOKENS } from './wiring.js';
 import type { Store } from '../../application/ports/store.js';
@@ -79,10 +80,7 @@ async function requireWhole({ transfer, location }: Store): Promise<void> {
   const answer = transfer.isUnfinished({ signal: waiting.signal }).catch(() => false);
   const isUnfinished = await resultWithin(1000, answer, false);
   waiting.abort();
-  if (isUnfinished)
-    throw new Error(
-      `The store ${location} is a copy that has not finished: copy again, to a new store.`,
-    );
+  if (isUnfinished) throw unfinishedCopy(location);
 }
 
 /** Whether `/readyz` responds with 200. */

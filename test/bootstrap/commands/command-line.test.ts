@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { openApiDocument } from '../../../src/adapters/http/open-api/open-api-document.js';
+import { openMemoryStore } from '../../../src/adapters/memory/open-memory-store.js';
 import { SCHEMA_VERSION } from '../../../src/adapters/sqlite/schema.js';
 import { interruptible, InterruptedError } from '../../../src/bootstrap/commands/command-line.js';
 import { VERSION } from '../../../src/bootstrap/service/node-version.js';
@@ -268,6 +269,21 @@ describe('The command line', () => {
 
     expect(shelves[0]?.opened[0]).to.include({ mode: 'read' });
   });
+
+  for (const line of ['keys list', 'export - --format csv', 'import examples/data/animals.csv'])
+    it(`refuses the target of a copy that has not finished: ${line}`, async () => {
+      const store = openMemoryStore();
+      await store.transfer.markUnfinished(true);
+      const target = new Shelf({ ...store, location: 'shelf 1' });
+
+      expect(await runLine(line, SHELF, [target.module])).to.deep.equal({
+        code: 1,
+        out: '',
+        err: 'The store shelf 1 is a copy that has not finished: copy again, to a new store.\n',
+      });
+      expect(await store.transfer.survey()).to.include({ pets: 0 });
+      expect(target.closed, 'times that the store was closed').to.equal(1);
+    });
 
   it('names the faults that only adapters and stores find together with all others', async () => {
     const wrong = { PORT: 'x', ADAPTERS: './missing.mjs', LOG_LEVEL: 'loud' };
