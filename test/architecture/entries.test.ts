@@ -123,8 +123,8 @@ describe('Importing', () => {
     expect(packagesIn(effects)).to.not.include('mongodb');
     expect(effects.loaded).to.not.include('node:sqlite');
     const ofStores = effects.loaded.filter((url) => /\/adapters\/(?:sqlite|mongodb)\//.test(url));
-    expect(ofStores).to.have.length(2);
-    for (const url of ofStores) expect(url).to.match(/-store-factory\.js$/);
+    expect(ofStores).to.have.length(3);
+    for (const url of ofStores) expect(url).to.match(/-store-factory\.js$|\/store-path\.js$/);
   });
 
   it('the commands load nothing of the HTTP interface that checks what clients send', async () => {

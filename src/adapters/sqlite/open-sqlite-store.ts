@@ -25,6 +25,7 @@ import {
   requireWritable,
 } from './store-file.js';
 import { OTHER_FILE, StoreFileError, storeFileError } from './store-file-error.js';
+import { CLEAN_PATH, isStorePath } from './store-path.js';
 
 /**
  * Opens the store in the file at `path`, relative to the working directory. A file that does not exist is created, with
@@ -42,8 +43,7 @@ export async function openSqliteStore(
   requireOpenOptions(options);
   const { mode = 'create', onNotice } = options;
   const notice = notices({ onNotice });
-  if (path.startsWith('sqlite:'))
-    throw new StoreFileError(path, 'is a URL: give the path in it alone');
+  requireStorePath(path);
   let file = resolve(path);
   const onLongWait = (): void => notice(`waiting: another process has locked ${file}`);
   try {
@@ -55,6 +55,16 @@ export async function openSqliteStore(
     throw storeFileError(file, error, (reason) => `cannot be used (${reason}): ${advice}`);
   }
 }
+
+function requireStorePath(path: string): void {
+  if (path.startsWith('sqlite:'))
+    throw new StoreFileError(path, 'is a URL: give the path in it alone');
+  if (!isStorePath(path)) throw new StoreFileError(JSON.stringify(path), NO_PATH);
+}
+
+const NO_PATH =
+  `is no path of a store: name a file, ${CLEAN_PATH}. ` +
+  'A store in memory is that of animal-store/memory';
 
 function openFile(
   file: string,

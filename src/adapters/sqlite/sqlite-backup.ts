@@ -9,9 +9,9 @@ import { retryWhileBusy } from './busy.js';
 import { copyTo } from './copy-to.js';
 import { openUnchanged, requireSound } from './open-unchanged.js';
 import { isBusy } from './sqlite-errors.js';
-import { isNameBesideStore } from './sqlite-store-factory.js';
 import { createFolders, findFile, hasContent, realPath } from './store-file.js';
 import { StoreFileError, storeFileError } from './store-file-error.js';
+import { isNameBesideStore } from './store-path.js';
 
 /** A finished backup, or a restored store. Paths are absolute. */
 export interface SqliteBackup {

@@ -7,6 +7,7 @@ import {
   mkdir,
   readFile,
   readdir,
+  rename,
   rm,
   symlink,
   truncate,
@@ -274,6 +275,23 @@ describe('openSqliteStore', () => {
     expect(await readdir(folder)).to.deep.equal([]);
   });
 
+  for (const path of [
+    ':memory:',
+    '',
+    'file:a.db',
+    'file:///a.db',
+    '~/a.db',
+    'a.db?mode=ro',
+    'a.db-wal',
+  ])
+    it(`refuses ${path || 'an empty path'}, which is no path of a store, and creates nothing`, async () => {
+      const before = await readdir('.');
+
+      await expectStoreFileError(openSqliteStore(path), /is no path of a store: name a file, /);
+
+      expect(await readdir('.')).to.deep.equal(before);
+    });
+
   const tooLong = `${'ä/'.repeat(165)}a.db`;
   type Uncreatable = readonly [string, Make, string, RegExp, OpenMode?];
   const uncreatable: readonly Uncreatable[] = [
@@ -494,7 +512,8 @@ describe('openSqliteStore', () => {
 
   for (const name of [':memory:', 'file:a?mode=memory', 'a b%20#c?d.db']) {
     it(`takes the path ${name} literally, also through a symbolic link`, async () => {
-      await makeStore(join(folder, name));
+      await makeStore(file);
+      await rename(file, join(folder, name));
       await symlink(name, join(folder, 'link'));
 
       const { location, pets } = await testStore(join(folder, 'link'), { mode: 'existing' });
