@@ -140,11 +140,9 @@ async function ensureKeyIfReachable(running: Running, service: Service): Promise
  * output would get in.
  * @throws {UsageError} there is no key and none is issued; the message says what to do.
  */
-async function ensureKey(
-  { io, container, logger, signal }: Running,
-  service: Service,
-): Promise<void> {
-  if (await hasKey(container, signal)) return;
+async function ensureKey(running: Running, service: Service): Promise<void> {
+  if (await hasKey(running)) return;
+  const { io, container, logger, signal } = running;
   const { host, storeUrl } = container.get(TOKENS.settings);
   const managed = await container.getAsync(TOKENS.managedApiKeys);
   const inJournal = isJournal(io);
@@ -162,14 +160,18 @@ async function ensureKey(
   logger.info({ event: 'api_key_issued', keyId: issued.record.id }, 'issued a first API key');
 }
 
-async function hasKey(container: Container, signal: AbortSignal): Promise<boolean> {
+/** Whether there is a key, also one that is not valid any more. Warns if none is. */
+async function hasKey({ container, logger, signal }: Running): Promise<boolean> {
   // An authenticator of others has credentials of its own.
   const authenticator = await container.getAsync(TOKENS.authenticator);
   if (!(authenticator instanceof ApiKeyAuthenticator)) return true;
   if (container.get(TOKENS.settings).staticKeys.length > 0) return true;
   const managed = await container.getAsync(TOKENS.managedApiKeys);
   const keys = await managed?.list({ signal });
-  return keys !== undefined && keys.length > 0;
+  if (keys === undefined || keys.length === 0) return false;
+  if (keys.every(({ state }) => state !== 'active'))
+    logger.warn('no API key is valid: all are revoked or expired, issue one with keys issue');
+  return true;
 }
 
 /** Whether standard output goes to the journal of systemd, which names it by device and inode. */

@@ -142,13 +142,16 @@ describe('serve', () => {
     expect(io.out).to.equal('');
   });
 
-  it('issues no key where all are revoked', async () => {
+  it('issues no key where all are revoked, and warns that none is valid', async () => {
     const { apiKeys } = openMemoryStore();
     const managed = new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator() });
     await managed.revoke((await managed.issue({ name: 'shop' })).record.id);
     for (const HOST of ['127.0.0.1', '0.0.0.0']) {
       const { io } = await started({ HOST }, new Shelf({ apiKeys }).module);
       expect(io.out).to.equal('');
+      expect(io.messages).to.include(
+        'no API key is valid: all are revoked or expired, issue one with keys issue',
+      );
     }
   });
 
