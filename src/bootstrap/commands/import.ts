@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { createHash } from 'node:crypto';
-import { fstatSync } from 'node:fs';
+import { fstatSync, type Stats } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
 import type { Container } from 'inversify';
@@ -282,10 +282,13 @@ async function printResult(
 
 /** A FIFO is refused before it is opened: without a writer, that would never end. */
 async function openRegular(file: string): Promise<FileHandle> {
+  let found: Stats;
   try {
-    if ((await stat(file)).isFile()) return await open(file);
+    found = await stat(file);
+    if (found.isFile()) return await open(file);
   } catch (cause) {
     throw new cli.UsageError(`${file} cannot be read.`, { cause });
   }
+  if (found.isDirectory()) throw new cli.UsageError(`${file} is a folder.`);
   throw new cli.UsageError(`${file} is no regular file: use import - < ${file}.`);
 }

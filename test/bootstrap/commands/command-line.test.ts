@@ -169,7 +169,7 @@ describe('The command line', () => {
         'animals.txt has no ending of a format: use --format csv, ndjson, jsonl.',
       ],
       ['import no-such.csv', 'no-such.csv cannot be read. ENOENT: no such file or directory'],
-      ['import . --format csv', '. is no regular file: use import - < ..'],
+      ['import . --format csv', '. is a folder.\n'],
       [
         'import a.csv --map name',
         "'--map <columns>' must be columns by field (id, name, categoryId, status",
