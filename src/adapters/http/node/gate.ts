@@ -65,6 +65,8 @@ export class Gate extends Duplex {
   #response: ServerResponse | undefined;
   /** Whether the listener has begun to read the body of its request. */
   #isBodyWanted = false;
+  /** Whether the next turn feeds. */
+  #isFeedDue = false;
 
   /** @param http a server of `node:http` that does not listen, and gets the gate as its connection */
   constructor(socket: Socket, gates: Gates, http: EventEmitter) {
@@ -224,9 +226,18 @@ export class Gate extends Duplex {
     this.feed();
   }
 
-  /** Feeds the next piece after other connections had their turn: a body in chunks could have thousands. */
+  /**
+   * Feeds the next piece after other connections had their turn: a body in chunks could have thousands. Once a turn: where
+   * a request is answered at once, its end and its response would feed twice, the next two four times, and so on.
+   */
   #feedSoon(): void {
-    if (this.#input.length > 0 || this.#socket.readableEnded) setImmediate(this.feed);
+    const hasInput = this.#input.length > 0 || this.#socket.readableEnded;
+    if (this.#isFeedDue || !hasInput) return;
+    this.#isFeedDue = true;
+    setImmediate(() => {
+      this.#isFeedDue = false;
+      this.feed();
+    });
   }
 
   /** Takes a piece of a request between responses, and of a body while the listener reads it. */

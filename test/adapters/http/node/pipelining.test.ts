@@ -124,6 +124,26 @@ describe('Pipelined requests', () => {
     expect(bytesRead - requests * request.length, 'bytes read ahead').to.be.within(1, 256 * 1024);
   });
 
+  it('of one client are not answered by the dozen in one turn of the event loop', async () => {
+    let inTurn = 0;
+    let most = 0;
+    const beginTurn = (): void => {
+      inTurn = 0;
+    };
+    const { open } = await listening((_request, response) => {
+      if (inTurn === 0) setImmediate(beginTurn);
+      inTurn += 1;
+      most = Math.max(most, inTurn);
+      response.end();
+    });
+
+    const connection = await open(head('GET /').repeat(500));
+    await connection.responses(500);
+
+    // Two where a segment ends within a request.
+    expect(most, 'requests in a turn').to.be.at.most(2);
+  });
+
   it('do not keep other clients waiting', async () => {
     let flood = 0;
     const { open } = await listening((request, response) => {
