@@ -56,7 +56,8 @@ function readBaseUrl(baseUrl: string | URL): string {
   const url = URL.canParse(String(baseUrl)) ? new URL(baseUrl).href.replace(/\/$/, '') : '';
   if (/^https?:\/\/[^/@?#]+(?:\/[^?#]*)?\/v1$/.test(url)) return url;
   throw new TypeError(
-    'baseUrl must be an http or https URL without user, as in https://animals.example/v1',
+    'baseUrl must be an http or https URL that ends in /v1, without user, query and fragment, ' +
+      'as in https://animals.example/v1',
   );
 }
 
