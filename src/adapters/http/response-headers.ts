@@ -15,8 +15,8 @@ const SENDABLE =
   'traceparent, tracestate, baggage, b3, X-B3-TraceId, X-B3-SpanId, X-B3-ParentSpanId, ' +
   'X-B3-Sampled, X-B3-Flags, uber-trace-id, sentry-trace, x-datadog-trace-id, ' +
   'x-datadog-parent-id, x-datadog-origin, x-datadog-sampling-priority, x-datadog-tags, newrelic, ' +
-  'elastic-apm-traceparent, x-dtpc, X-INSTANA-T, X-INSTANA-S, X-INSTANA-L, X-Amzn-Trace-Id, ' +
-  'Request-Id, Request-Context, X-Cloud-Trace-Context, sw8';
+  'elastic-apm-traceparent, x-dtc, x-dtpc, X-INSTANA-T, X-INSTANA-S, X-INSTANA-L, ' +
+  'X-Amzn-Trace-Id, Request-Id, Request-Context, X-Cloud-Trace-Context, sw8';
 
 /**
  * The headers by which a browser lets pages of these origins use the interface (CORS, Fetch 3.3). No cookies: a page
