@@ -17,6 +17,7 @@ import type { StoreSubject } from '../contract/store-subject.js';
 import type { CallOptions } from '../../src/application/animal-store.js';
 import type { CaseResult, Contract, ContractCase, Subject } from '../contract/contract.js';
 import { runContract } from '../contract/run-contract.js';
+import { rejectionOf } from '../contract/rejection.js';
 import { until } from '../until.js';
 
 interface Counter extends Subject {
@@ -249,6 +250,19 @@ describe('runContract', () => {
     expect(message)
       .to.match(/the id of the animal/)
       .and.match(/'undefined'\n(?:.*\n)*.*'bigint'/);
+  });
+
+  it('names no values in a failure that compared none', async () => {
+    const resolves: ContractCase<Counter> = {
+      name: 'must reject',
+      async run() {
+        await rejectionOf(Promise.resolve(1));
+      },
+    };
+
+    const [result] = await run([resolves]);
+
+    expect(Object(result?.error).message).to.equal('the call resolved to 1, and must reject');
   });
 
   it('runs the chosen cases, by name and topic', async () => {

@@ -60,7 +60,10 @@ export class Recorder {
     const { message, actual, expected, generatedMessage, stack = '' } = error;
     // The messages that node:assert makes have both values; so do others, depending on its version.
     const hasValues = generatedMessage || /\+ actual| !== /.test(message);
-    const values = hasValues ? '' : `\nCame: ${shown(actual)}\nExpected: ${shown(expected)}`;
+    // Without either value, nothing was compared: a call resolved that must reject.
+    const isCompared = actual !== expected;
+    const values =
+      hasValues || !isCompared ? '' : `\nCame: ${shown(actual)}\nExpected: ${shown(expected)}`;
     const explained = message + values + done;
     return Object.assign(error, {
       message: explained,
