@@ -289,6 +289,20 @@ describe('copyCatalogue', () => {
     }
   });
 
+  it('compares 100,000 keys', async () => {
+    const keys = Array<ApiKeyRecord>(100_000).fill(fullApiKey());
+    const listed = [await target.apiKeys.list(), keys];
+    const many = altered(source, 'apiKeys', { list: async () => keys });
+    const same = altered(target, 'apiKeys', {
+      add: async () => true,
+      list: async () => listed.shift() ?? [],
+    });
+
+    const copied = await copy({ source: many, target: same });
+
+    expect(copied).to.include({ apiKeys: 100_000 });
+  });
+
   for (const [what, where, write] of [
     ['an animal was added', 'animal 101', (store: CompleteStore) => store.pets.add(samplePet())],
     [

@@ -4,7 +4,12 @@ import type { RequestListener } from 'node:http';
 import { totalmem } from 'node:os';
 import { mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { serverLimits, usableMemory } from '../../../../src/adapters/http/node/server-limits.js';
+import {
+  SERVER_LIMITS,
+  serverLimits,
+  usableMemory,
+} from '../../../../src/adapters/http/node/server-limits.js';
+import { read } from '../../../docs/code-blocks.js';
 import {
   closeServers,
   echoBody,
@@ -44,6 +49,25 @@ describe('The limits of the listening server', () => {
     };
     expect(serverLimits({}, Infinity)).to.deep.equal(published);
     expect(serverLimits({ maxConnections: 1 })).to.deep.equal({ ...published, maxConnections: 1 });
+  });
+
+  it('are in the two pages that say when a slow request ends', () => {
+    const { headersTimeout, requestTimeout, keepAliveTimeout, writeTimeout } = SERVER_LIMITS;
+    const decisions = read('docs/decisions.md');
+    const listener = read('docs/listener.md').replaceAll(/ {2,}/g, ' ');
+
+    expect(decisions)
+      .to.include(
+        `headers after ${headersTimeout / 1000} s, a body after ${requestTimeout / 1000} s`,
+      )
+      .and.include(`closed after ${headersTimeout / 1000} s, without a response`);
+    expect(listener)
+      .to.include(`first byte of a request | ${headersTimeout / 1000} s; closed without a response`)
+      .and.include(`a further request | ${keepAliveTimeout / 1000} s; closed without a response`)
+      .and.include(`end of the headers | ${headersTimeout / 1000} s: 408`)
+      .and.include(
+        `${requestTimeout / 1000} s for the body: 408. ${writeTimeout / 1000} s without`,
+      );
   });
 
   it('allow as many connections as a quarter of the memory holds at 192 KiB each', () => {
