@@ -59,5 +59,5 @@ async function backUpOrRestore(
     `  backup ${done.file}`,
   ];
   if (done.setAside) lines.push(`The files that were there are in ${done.setAside}`);
-  await cli.print(io.stdout, cli.resultText(json, done, lines));
+  await cli.printResult(io, cli.resultText(json, done, lines));
 }

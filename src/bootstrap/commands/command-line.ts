@@ -137,6 +137,19 @@ export function print(stream: NodeJS.WriteStream, text: string): Promise<boolean
   });
 }
 
+/**
+ * Prints the result of a command that has changed something. If that fails, prints it on stderr as well: the work is
+ * done, and running the command again may do it twice.
+ */
+export async function printResult({ stdout, stderr }: HostProcess, text: string): Promise<void> {
+  try {
+    await print(stdout, text);
+  } catch (error) {
+    stderr.write(text);
+    throw error;
+  }
+}
+
 /** U+FFFD replaces what a terminal would obey: control characters, also of text direction. */
 export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '\ufffd').toWellFormed();

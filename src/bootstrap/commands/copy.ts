@@ -69,7 +69,7 @@ async function copy(
       'All were read again, and are equal. What was written to the source since is not in the target.',
       `New animals get ids greater than ${copied.lastId}.`,
     ];
-    await cli.print(io.stdout, cli.resultText(json, report, lines));
+    await cli.printResult(io, cli.resultText(json, report, lines));
   } finally {
     for (const store of opened) await store.close();
   }

@@ -277,7 +277,7 @@ async function printResult(
   ];
   if (to !== undefined) lines.push(`  to   ${to}`);
   const result = { from: file, to, ...report, unread };
-  await cli.print(io.stdout, cli.resultText(options.json, result, lines));
+  await cli.printResult(io, cli.resultText(options.json, result, lines));
 }
 
 /** A FIFO is refused before it is opened: without a writer, that would never end. */

@@ -67,15 +67,17 @@ describe('The command line', () => {
     });
   });
 
-  for (const line of [
-    '--help',
-    'openapi',
-    'keys list --json',
-    'import examples/data/animals.csv',
-  ]) {
+  // What a command has done, which another try may do twice.
+  for (const [line, done] of Object.entries({
+    '--help': '',
+    openapi: '',
+    'keys list --json': '',
+    'import examples/data/animals.csv':
+      'Added animals: 200\n  from examples/data/animals.csv\n  to   shelf 1\n',
+  })) {
     it(`ends with 1 if ${line} cannot write its result, with 0 if its pipe is closed`, async () => {
       for (const [code, exit, said] of [
-        ['ENOSPC', 1, 'Standard output cannot be written. write ENOSPC\n'],
+        ['ENOSPC', 1, `${done}Standard output cannot be written. write ENOSPC\n`],
         ['EPIPE', 0, ''],
       ] as const) {
         const io = new TestIo(SHELF);
