@@ -1,9 +1,8 @@
 import type { CallOptions } from '../../../application/animal-store.js';
-import { UnavailableError } from '../../../domain/errors.js';
 import type { Operation } from '../operations.js';
 import { RequestTimer } from '../request-timer.js';
 import type { ClientSettings } from './client-options.js';
-import { ServiceError, portErrorOf, readBody } from './service-error.js';
+import { ServiceError, portErrorOf, readBody, serviceUnavailable } from './service-error.js';
 
 /** A request of one operation. */
 export interface ClientRequest<T> {
@@ -28,7 +27,7 @@ export async function sendRequest<T>(
 ): Promise<T> {
   signal?.throwIfAborted();
   const { callDeadline } = settings;
-  const late = (): Error => new UnavailableError(`responding within ${callDeadline} ms`);
+  const late = (): Error => serviceUnavailable(`responding within ${callDeadline} ms`);
   const timer = new RequestTimer(callDeadline, late);
   const onAbort = (): void => timer.abort(() => signal?.reason as Error);
   signal?.addEventListener('abort', onAbort);
@@ -94,7 +93,7 @@ async function attempt<T>(
 function callError(cause: unknown, { baseUrl }: ClientSettings, path: string): Error {
   const [, petId = ''] = /^\/pets\/(.*)$/.exec(path) ?? [];
   if (cause instanceof ServiceError) return portErrorOf(cause, petId);
-  return new UnavailableError(`reaching ${new URL(baseUrl).origin}`, { cause });
+  return serviceUnavailable(`reaching ${new URL(baseUrl).origin}`, { cause });
 }
 
 /**

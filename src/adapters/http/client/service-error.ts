@@ -99,8 +99,18 @@ export function portErrorOf(cause: ServiceError, petId: string): Error {
     return PORT_ERRORS[code as AnimalStoreErrorCode]({ cause, message, retryAfter }, petId);
   if (code !== 'unexpected_response' || ![502, 503, 504].includes(status)) return cause;
   const doing = `reaching the service: status ${status} without its Error body, as proxies send`;
-  return new UnavailableError(doing, { cause, retryAfter });
+  return serviceUnavailable(doing, { cause, retryAfter });
 }
+
+/** Blames the service or the way to it, not its store. */
+export const serviceUnavailable = (
+  doing: string,
+  options?: ConstructorParameters<typeof UnavailableError>[1],
+): UnavailableError =>
+  new UnavailableError(doing, {
+    ...options,
+    message: `The service is not available (${doing}).`,
+  });
 
 interface ErrorDetails {
   readonly cause: ServiceError;

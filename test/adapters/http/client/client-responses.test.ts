@@ -192,7 +192,7 @@ describe('AnimalStoreClient maps', () => {
       expect(error).to.be.instanceOf(UnavailableError).with.property('retryAfter', 9);
       expect(error)
         .to.have.property('message')
-        .that.includes(`status ${status} without its Error body`);
+        .that.matches(RegExp(`^The service is not .*status ${status} without its Error body`));
 
       const cause = { code: 'unexpected_response', status, requestId: 'request-1' };
 

@@ -122,7 +122,7 @@ describe('AnimalStoreClient retries', () => {
 
     const { message } = (await rejectionOf(client().listPets())) as Error;
 
-    expect(message).to.equal('The store is not available (reaching https://animals.example).');
+    expect(message).to.equal('The service is not available (reaching https://animals.example).');
   });
 
   it('by default until the deadline, with growing pauses', async () => {
@@ -250,7 +250,7 @@ describe('The deadline of a call of AnimalStoreClient', () => {
       expect(error)
         .to.be.instanceOf(UnavailableError)
         .with.property('message')
-        .that.includes('within 300 ms');
+        .that.equals('The service is not available (responding within 300 ms).');
       expect(timing.elapsed, 'milliseconds').to.equal(300);
     }
   });
