@@ -67,14 +67,24 @@ export function beginCall(options: CallOptions, known: Names): void {
   requireSomeOf(known, options);
 }
 
-/** As TypeScript checks weak types: one known name is enough, because any object with a signal may be passed on. */
+/**
+ * As TypeScript checks weak types: one known name is enough, because any object with a signal may be passed on. But a
+ * name that differs from a known one in case, hyphens or underscores only is meant as that one.
+ */
 function requireSomeOf(known: Names, options: object): void {
+  for (const name of Object.keys(Object(options))) {
+    if (known.includes(name)) continue; // almost always
+    const meant = known.find((other) => lettersOf(other) === lettersOf(name));
+    if (meant !== undefined) throw new TypeError(`There is no option ${name} here, but ${meant}`);
+  }
   if (known.some((name) => name in Object(options))) return;
   const isEmpty = typeof options === 'object' && Object.keys(options).length === 0;
   const isPlain = Object.prototype.toString.call(options) === '[object Object]';
   if (!isEmpty || !isPlain)
     throw new TypeError(`Options must be an object with ${known.join(', ')}, or empty`);
 }
+
+const lettersOf = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '');
 
 /**
  * The condition of a change that starts from `from`.

@@ -36,6 +36,7 @@ function functions() {
     openStore: openStore as Untyped,
     createFetchHandler: createFetchHandler as Untyped,
     AdmissionControl: (options) => new AdmissionControl(options as { maxInFlight: number }),
+    allPets: (query) => new AnimalStoreClient(client).allPets(query as object).next(),
     client: (options) => new AnimalStoreClient(options as typeof client),
   };
   return { calls, store, pets, keys };
@@ -48,21 +49,35 @@ describe('Options and values of them that do not exist', () => {
   after(removeFolders);
 
   for (const [name, given, message] of [
-    ['listPets', [{ Status: 'sold' }], 'Options must be an object with limit, status, after'],
+    ['listPets', [{ state: 'sold' }], 'Options must be an object with limit, status, after'],
     ['listPets', ['sold'], 'Options must be an object with limit, status, after'],
     ['listPets', [new URLSearchParams('status=sold')], 'Options must be an object with limit'],
     ['listPets', [{}, signal], 'Options must be an object with signal'],
     ['getPet', [1n, { timeout: 5 }], 'Options must be an object with signal, or empty'],
     [
       'createPet',
-      [bella, { idempotencykey: idempotencyKey }],
+      [bella, { request: idempotencyKey }],
       'Options must be an object with signal, idempotencyKey, or empty',
     ],
     ['createPet', [bella, idempotencyKey], 'Options must be an object with signal, idempotencyKey'],
+    [
+      'createPet',
+      [bella, { signal, idempotencykey: idempotencyKey }],
+      'There is no option idempotencykey here, but idempotencyKey',
+    ],
+    [
+      'createPet',
+      [bella, { signal, 'Idempotency-Key': 'a-key' }],
+      'There is no option Idempotency-Key here, but idempotencyKey',
+    ],
+    ['listPets', [{ limit: 5, Status: 'sold' }], 'There is no option Status here, but status'],
+    ['removePet', [1n, { signal, From: 'sold' }], 'There is no option From here, but from'],
+    ['allPets', [{ limit: 5, Status: 'sold' }], 'There is no option Status here, but status'],
+    ['allPets', [signal], 'Options must be an object with limit, status, after'],
     ['createPet', [bella, 'a-key'], 'Options must be an object with signal, idempotencyKey'],
     [
       'changePet',
-      [1n, { status: 'sold' }, { From: 'pending' }],
+      [1n, { status: 'sold' }, { if: 'pending' }],
       'Options must be an object with signal, from',
     ],
     ['removePet', [1n, 'sold'], 'Options must be an object with signal, from'],

@@ -75,6 +75,7 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
     query: PetQuery = {},
     call: CallOptions = {},
   ): AsyncGenerator<Pet, void, undefined> {
+    requirePetQuery(query, call); // its members alone are passed on
     const { limit = PAGE_LIMIT.maximum, ...others } = query;
     let { after } = others;
     do {
