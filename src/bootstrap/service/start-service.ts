@@ -28,9 +28,14 @@ export interface Service {
 /**
  * Opens the store and listens. If that fails, closes what it opened. Does what the settings say, except `ADMIN_PORT`,
  * `LOG_LEVEL` and `LOG_FORMAT`: metrics and the log are the program's. Issues no API key.
- * @throws {Error} the store is a copy that has not finished.
+ * @throws {Error} the store is a copy that has not finished; or the container has started a service before.
  */
 export async function startService(container: Container): Promise<Service> {
+  if (started.has(container))
+    throw new Error(
+      'The store closes with its service, so a container starts one service: create another',
+    );
+  started.add(container);
   const settings = container.get(TOKENS.settings);
   const { host, port, reusePort, shutdownDeadline } = settings;
   const store = await container.getAsync(TOKENS.store);
@@ -71,6 +76,9 @@ export async function startService(container: Container): Promise<Service> {
     throw error;
   }
 }
+
+/** Containers whose store closes, or has closed, with their service. */
+const started = new WeakSet<Container>();
 
 /** Refuses the target of a copy that has not finished. Trusts a store that cannot be asked now. */
 async function requireWhole({ transfer, location }: Store): Promise<void> {

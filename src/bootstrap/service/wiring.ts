@@ -94,19 +94,25 @@ export function wiring(
   return {
     TOKENS,
     bind(target, value) {
-      to.bind<unknown>(target).toConstantValue(value);
+      to.bind<unknown>(requireToken(target)).toConstantValue(value);
     },
     bindFrom(target, make) {
-      to.bind<unknown>(target).toDynamicValue(make).inSingletonScope();
+      to.bind<unknown>(requireToken(target)).toDynamicValue(make).inSingletonScope();
     },
     replace(target, value) {
-      to.rebind<unknown>(target).toConstantValue(value);
+      to.rebind<unknown>(requireToken(target)).toConstantValue(value);
     },
     replaceFrom(target, make) {
-      to.rebind<unknown>(target).toDynamicValue(make).inSingletonScope();
+      to.rebind<unknown>(requireToken(target)).toDynamicValue(make).inSingletonScope();
     },
     decorate(target, make) {
-      to.onActivation(target, (context, inner) => make(inner, context));
+      to.onActivation(requireToken(target), (context, inner) => make(inner, context));
     },
   };
+}
+
+/** A misspelled member of `TOKENS` is `undefined`: what is bound to that, nothing ever asks for. */
+function requireToken<T>(target: Token<T> | undefined): Token<T> {
+  if (target !== undefined) return target;
+  throw new TypeError(`There is no such token. TOKENS has ${Object.keys(TOKENS).join(', ')}`);
 }

@@ -185,6 +185,16 @@ describe('The service', () => {
     expect(store.events).to.deep.equal(['closing']);
   });
 
+  it('starts no second service with a container, whose store closes with the first', async () => {
+    const container = await createContainer(
+      readSettings({ STORE_URL: 'memory:', PORT: '0', API_KEYS: 'a-key-of-16-chars' }),
+    );
+    const first = await startService(container);
+    await first.stop(0);
+
+    await rejects(startService(container), /a container starts one service: create another/);
+  });
+
   it('starts although its store never says whether it is a whole copy', async () => {
     const transfer = changed(openMemoryStore().transfer, {
       isUnfinished: (call) =>

@@ -44,6 +44,19 @@ describe('The wiring', () => {
     });
   });
 
+  it('refuse a token that does not exist, as a misspelled one', () => {
+    const { petRepositry: none } = TOKENS as unknown as { petRepositry: typeof one };
+
+    for (const call of [
+      () => to.bind(none, 'a'),
+      () => to.bindFrom(none, () => 'a'),
+      () => to.replace(none, 'a'),
+      () => to.replaceFrom(none, () => 'a'),
+      () => to.decorate(none, (inner) => inner),
+    ])
+      expect(call).to.throw(TypeError, 'There is no such token. TOKENS has settings, clock, ');
+  });
+
   it('replace and replaceFrom put a value in the place of all that is bound', () => {
     for (const value of ['a', 'b']) to.bind(one, value);
     to.replace(one, 'c');

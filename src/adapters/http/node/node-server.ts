@@ -73,6 +73,8 @@ export class NodeServer {
     listener: (...exchange: Parameters<RequestListener>) => unknown,
     options: NodeServerOptions = {},
   ) {
+    if (typeof listener !== 'function')
+      throw new TypeError('The listener must be a function, such as `app.callback()` of Koa');
     this.#listener = listener;
     this.#options = options;
     this.#gates = {

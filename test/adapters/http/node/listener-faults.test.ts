@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { HttpError } from '../../../../src/adapters/http/index.js';
-import { createNodeListener } from '../../../../src/adapters/http/node/index.js';
+import { NodeServer, createNodeListener } from '../../../../src/adapters/http/node/index.js';
 import { KEY, KeptLog, httpInterface } from '../fixtures.js';
 import {
   closeServers,
@@ -35,6 +35,12 @@ describe('A listener', () => {
     await inTime(once(response, 'close'));
 
     expect(response.req.socket.remoteAddress).to.equal('127.0.0.1');
+  });
+
+  it('must be a function: an application is not', () => {
+    const app = { callback() {} } as unknown as RequestListener;
+
+    expect(() => new NodeServer(app)).to.throw(TypeError, 'The listener must be a function');
   });
 
   it('that sets timeouts is not hurried by them', async () => {
