@@ -19,6 +19,7 @@ import {
   copyCatalogue,
   createAnimalStore,
   importPets,
+  type ImportReport,
   type ImportRow,
   type Pet,
 } from '../../src/index.js';
@@ -215,7 +216,7 @@ describe('importPets', () => {
     const { pets, transfer } = openMemoryStore();
     const options = { transfer, ids: 'keep', reject: () => {} } as const;
 
-    const report = await importPets(Readable.from([rows]), options);
+    const report: ImportReport = await importPets(Readable.from([rows]), options);
 
     const kept = await pets.list({ limit: 9 });
     expect(kept.map(({ id }) => id)).to.deep.equal([2n, 3n]);

@@ -25,9 +25,10 @@ import { mock } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import {
   backUpSqliteStore,
+  openSqliteStore,
   restoreSqliteStore,
-} from '../../../src/adapters/sqlite/sqlite-backup.js';
-import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
+  type SqliteBackup,
+} from '../../../src/adapters/sqlite/index.js';
 import type { CompleteStore } from '../../../src/application/ports/store.js';
 import {
   allPets,
@@ -147,7 +148,7 @@ describe('backUpSqliteStore', () => {
     const folder = testFolder();
     const target = join(folder, 'a.db');
 
-    const backup = await backUpSqliteStore(file, target);
+    const backup: SqliteBackup = await backUpSqliteStore(file, target);
 
     expect(backup).to.deep.equal({ store: file, file: target, pets: 1 });
     expect(await modeOf(target)).to.equal('600');
