@@ -36,7 +36,7 @@ export async function run(
     .exitOverride()
     .configureOutput({
       writeOut(text) {
-        written = cli.print(io.stdout, text);
+        written = Promise.all([written, cli.print(io.stdout, text)]);
       },
       writeErr: writeError,
       outputError: (text, write) =>
