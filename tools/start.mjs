@@ -27,16 +27,25 @@ const NET = process.allowedNodeEnvironmentFlags.has('--allow-net')
   ? ['--allow-net', '--disable-warning=ExperimentalWarning']
   : [];
 
+/** Whether a URL is one of SQLite that the service accepts: it refuses the others once it has started. */
+async function isSqlite(url) {
+  if (!url.startsWith('sqlite:')) return false;
+  const { sqliteStoreFactory } =
+    await import('../build/src/adapters/sqlite/sqlite-store-factory.js');
+  return (await sqliteStoreFactory.check(url)) === undefined;
+}
+
 /** The flags for these settings; none if they name modules of others, whose needs are unknown. */
-function permissions({ ADAPTERS: adapters = '', ...settings }) {
+async function permissions({ ADAPTERS: adapters = '', ...settings }) {
   if (adapters !== '') return [];
   const { API_KEYS_FILE: keys = '', STORE_URL_FILE: urlFile = '' } = settings;
   const read = [root, ...[keys, urlFile].filter(Boolean).map((file) => resolve(file))];
   const url =
-    settings.STORE_URL || (existsSync(urlFile) ? readFileSync(urlFile, 'utf8').trim() : '');
+    settings.STORE_URL ||
+    (existsSync(urlFile) ? readFileSync(urlFile, 'utf8').trim() : 'sqlite:data/animal-store.db');
   const write = [];
-  if (url === '' || url.startsWith('sqlite:')) {
-    const file = resolve(url.slice('sqlite:'.length) || 'data/animal-store.db');
+  if (await isSqlite(url)) {
+    const file = resolve(url.slice('sqlite:'.length));
     // Too long for SQLite, so it cannot be opened. The flags of so many folders would not fit into a command line.
     if (Buffer.byteLength(file) > 504)
       return ['--permission', ...NET, ...flags('--allow-fs-read', read)];
@@ -78,6 +87,6 @@ if (!process.exitCode) {
   const store = { type: 'string', default: process.env.STORE_URL };
   const { values } = parseArgs({ args: options, options: { store }, strict: false });
   const settings = { ...process.env, STORE_URL: values.store };
-  const args = [process.execPath, ...permissions(settings), main, 'serve', ...options];
+  const args = [process.execPath, ...(await permissions(settings)), main, 'serve', ...options];
   process.execve(process.execPath, args, process.env);
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SCHEMA_VERSION } from '../../src/adapters/sqlite/schema.js';
 import { makeOldStore, queried } from '../adapters/sqlite/temporary-store.js';
@@ -165,6 +165,15 @@ describe('npm start', function () {
     expect(err).to.match(
       /^\S+\/new\/animals\.db cannot be used \(Access to this API has been restricted/,
     );
+  });
+
+  it('makes no folder for a store that the service refuses', async () => {
+    const folder = temporaryFolder();
+    const STORE_URL = `sqlite:${folder}/new/animals.db?mode=ro`;
+    const { code, err } = await started({ STORE_URL, API_KEYS: KEY }, {}).ended;
+
+    expect(code, err).to.equal(2);
+    expect(await readdir(folder)).to.deep.equal([]);
   });
 
   it('passes its options on', async () => {
