@@ -14,6 +14,13 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 const options = process.argv.splice(2); // not the build's
+
+/** An option without `--` before it: npm takes it for a setting of its own, and the service would not get it. */
+const taken = ['host', 'port', 'store'].find((name) => process.env[`npm_config_${name}`]);
+if (taken !== undefined) {
+  console.error(`npm took --${taken} for its own. Write: npm start -- --${taken} ...`);
+  process.exit(2);
+}
 await import('./build.mjs');
 
 const root = fileURLToPath(new URL('..', import.meta.url)).slice(0, -1);

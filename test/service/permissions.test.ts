@@ -176,6 +176,17 @@ describe('npm start', function () {
     expect(await readdir(folder)).to.deep.equal([]);
   });
 
+  it('refuses options that npm has taken for its own', async () => {
+    for (const [option, value] of Object.entries({ port: '0', host: '::1', store: 'memory:' })) {
+      const { code, out, err } = await started({ [`npm_config_${option}`]: value }, {}).ended;
+
+      expect({ code, out }).to.deep.equal({ code: 2, out: '' });
+      expect(err).to.equal(
+        `npm took --${option} for its own. Write: npm start -- --${option} ...\n`,
+      );
+    }
+  });
+
   it('passes its options on', async () => {
     const child = new Child(
       process.execPath,
