@@ -69,8 +69,11 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Strictly UTF-8. A byte order mark stays, for the parser to refuse (RFC 8259, 8.1). */
 function decodeUtf8(bytes: Uint8Array, contentType = ''): string {
-  // Quoted values may hold what looks like another parameter (RFC 9110, 5.6.6).
-  const parameters = contentType.replaceAll(/"(?:[^"\\]|\\.)*;(?:[^"\\]|\\.)*"/g, '');
+  // Quoted values may hold what looks like another parameter (RFC 9110, 5.6.6). One that does not end matches as well:
+  // to look for an end from each of its quotes would take seconds.
+  const parameters = contentType.replaceAll(/"(?:[^"\\]|\\.)*("?)/g, (quoted, end: string) =>
+    end !== '' && quoted.includes(';') ? '' : quoted,
+  );
   const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(parameters) ?? [];
   if (!/^utf-?8$/i.test(charset))
     throw malformedJson('The body must be JSON in UTF-8; its Content-Type says another charset.');

@@ -3,13 +3,14 @@ import * as fc from 'fast-check';
 import { splitRequestTarget } from '../../../src/adapters/http/http-message.js';
 import { readPetQuery } from '../../../src/adapters/http/parameters.js';
 import { petJson } from '../../../src/adapters/http/pet-json.js';
-import { readNewPet } from '../../../src/adapters/http/request-body.js';
+import { readJsonText, readNewPet } from '../../../src/adapters/http/request-body.js';
 import { createRouteFinder, type Route } from '../../../src/adapters/http/routes.js';
 import { InvalidParameterError, InvalidPetError, type Fault } from '../../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import { PET_RULES, petWithId, type Pet } from '../../../src/domain/pet.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import { parseJson, stringifyJson } from '../../../src/exact-json.js';
+import { REX, createWith } from './fixtures.js';
 
 /** The faults that `read` throws, as sentences. */
 function faultsOf(read: () => unknown): string[] {
@@ -24,6 +25,20 @@ function faultsOf(read: () => unknown): string[] {
 
 const CATEGORY_ID =
   'categoryId must be an integer from -9223372036854775808 to 9223372036854775807';
+
+describe('readJsonText', () => {
+  for (const quoted of ['\\";', ';', '\\"', '";'])
+    it(`reads at once a Content-Type with thousands of ${quoted}`, async () => {
+      const type = `application/json; a="${quoted.repeat(2000)}`;
+      const header = (name: string) => (name === 'content-type' ? type : undefined);
+      const request = createWith(REX, { header });
+      const began = performance.now();
+
+      await readJsonText(request, ['application/json'], 1000).catch(() => 'refused');
+
+      expect(performance.now() - began, 'milliseconds').to.be.below(50);
+    });
+});
 
 describe('readNewPet', () => {
   it('names every fault of the fields when JSON has faults of its own', () => {

@@ -255,6 +255,11 @@ export const BODY_HEADERS = [
     ),
   ),
   row(
+    'refuses a charset between quoted parameters as malformed',
+    postAs('application/json; a="b"; charset=latin1; c="d"'),
+    MALFORMED,
+  ),
+  row(
     'refuses a CHARSET in capitals as malformed',
     postAs('application/json; CHARSET=latin1'),
     MALFORMED,
