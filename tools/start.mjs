@@ -93,7 +93,7 @@ if (!process.exitCode) {
   // The same process, so signals reach it.
   const store = { type: 'string', default: process.env.STORE_URL };
   const { values } = parseArgs({ args: options, options: { store }, strict: false });
-  const settings = { ...process.env, STORE_URL: values.store };
+  const settings = { ...process.env, STORE_URL: String(values.store ?? '') };
   const args = [process.execPath, ...(await permissions(settings)), main, 'serve', ...options];
   process.execve(process.execPath, args, process.env);
 }

@@ -199,6 +199,13 @@ describe('npm start', function () {
       .that.matches(/^Usage: animal-store serve/);
   });
 
+  it('leaves an option without its value to the service', async () => {
+    const { code, err } = await started({}, {}, '--store').ended;
+
+    expect(code, err).to.equal(2);
+    expect(err).to.include("option '--store <url>' argument missing");
+  });
+
   it('sets no bounds to the modules of ADAPTERS', async () => {
     const folder = temporaryFolder();
     const module = join(folder, 'adapter.mjs');
