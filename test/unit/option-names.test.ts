@@ -10,6 +10,8 @@ import { openMongoStore } from '../../src/adapters/mongodb/index.js';
 import { openSqliteStore } from '../../src/adapters/sqlite/index.js';
 import { openStore } from '../../src/bootstrap/index.js';
 import { InvalidParameterError, createAnimalStore, importPets } from '../../src/index.js';
+import { httpInterface } from '../adapters/http/fixtures.js';
+import type { HttpInterfaceOptions } from '../../src/adapters/http/index.js';
 import { rejectionOf } from '../contract/rejection.js';
 import { removeFolders, temporaryFolder } from '../temporary-folder.js';
 
@@ -34,6 +36,7 @@ function functions() {
     openSqliteStore: openSqliteStore as Untyped,
     openMongoStore: openMongoStore as Untyped,
     openStore: openStore as Untyped,
+    http: (options) => httpInterface(options as HttpInterfaceOptions),
     createFetchHandler: createFetchHandler as Untyped,
     AdmissionControl: (options) => new AdmissionControl(options as { maxInFlight: number }),
     allPets: (query) => new AnimalStoreClient(client).allPets(query as object).next(),
@@ -122,6 +125,27 @@ describe('Options and values of them that do not exist', () => {
       'openMongoStore',
       [nowhere, { timeout: Infinity }],
       'timeout must be an integer from 1 to 2147483647',
+    ],
+    ['http', [{ rateLimit: 5 }], 'There is no option rateLimit here, only animalStore,'],
+    [
+      'http',
+      [{ settings: { corsOrigins: 'https://a.example' } }],
+      'The setting corsOrigins must be of the type Array, not String',
+    ],
+    [
+      'http',
+      [{ settings: { bodyLimit: '64kb' } }],
+      'The setting bodyLimit must be of the type Number, not String',
+    ],
+    [
+      'http',
+      [{ settings: { requestDeadline: Number.NaN } }],
+      'The setting requestDeadline must be of the type Number, not NaN',
+    ],
+    [
+      'http',
+      [{ settings: { getPet: false } }],
+      'The setting getPet must be of the type String, not Boolean',
     ],
     ['createFetchHandler', [{}, '/shop'], 'Options must be an object with mount'],
     ['createFetchHandler', [{}, { prefix: '/shop' }], 'There is no option prefix here, only mount'],

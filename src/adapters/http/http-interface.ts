@@ -1,4 +1,5 @@
 import type { AnimalStore } from '../../application/animal-store.js';
+import { requireOptions, type OptionNames } from '../../application/call-rules.js';
 import type { Authenticator } from '../../application/ports/authenticator.js';
 import { isError } from '../../domain/errors.js';
 import { BusyError, UNBOUNDED, type Admission } from './admission.js';
@@ -47,7 +48,7 @@ export interface HttpInterfaceOptions {
    * which may be a proxy's.
    */
   readonly clientAddress?: ((request: HttpRequest) => string | undefined) | undefined;
-  /** Settings that differ from their defaults. They are not checked. */
+  /** Settings that differ from their defaults. Only their types are checked. */
   readonly settings?: Partial<HttpSettings> | undefined;
   /** Called for every response. Omit to log nothing. */
   readonly log?: HttpLog | undefined;
@@ -68,7 +69,9 @@ export class HttpInterface {
   readonly #findRoute: (path: string) => FoundRoute | undefined;
   readonly #countRequest: ReturnType<typeof requestCounter> | undefined;
 
+  /** @throws {TypeError} an option does not exist, or a setting has another type than its default */
   constructor(options: HttpInterfaceOptions) {
+    requireOptions(options, OPTIONS);
     const { animalStore, rateLimiter, docs } = options;
     const settings = completeSettings({
       ...options.settings,
@@ -243,6 +246,18 @@ export class HttpInterface {
     return route ? mountOf(request, route) + basePath : basePath;
   }
 }
+
+const OPTIONS: OptionNames<HttpInterfaceOptions> = {
+  animalStore: true,
+  authenticator: true,
+  rateLimiter: true,
+  readiness: true,
+  admission: true,
+  clientAddress: true,
+  settings: true,
+  log: true,
+  docs: true,
+};
 
 const asError = (thrown: unknown): Error =>
   isError(thrown) ? thrown : new Error('Something failed without an Error', { cause: thrown });

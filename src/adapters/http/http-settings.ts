@@ -69,13 +69,31 @@ export const DEFAULT_HTTP_SETTINGS: Required<HttpSettings> = {
   idempotencyKeys: true,
 };
 
-/** These settings and no other members, completed by the defaults. `undefined` means the default. */
+/**
+ * These settings and no other members, completed by the defaults. `undefined` means the default.
+ * @throws {TypeError} one has another type than its default, or is NaN
+ */
 export function completeSettings(given: Partial<HttpSettings> = {}): HttpSettings {
   const names = Object.keys(DEFAULT_HTTP_SETTINGS) as Array<keyof HttpSettings>;
-  const set = names.map((name) => [name, given[name] ?? DEFAULT_HTTP_SETTINGS[name]]);
+  const set = names.map((name) => [name, ofUsualType(name, given[name])]);
   const { publicUrl, ...settings } = Object.fromEntries(set) as HttpSettings;
   return { ...settings, publicUrl: publicUrl && inAscii(publicUrl) };
 }
+
+/**
+ * The value of a setting. A program without a compiler may pass `64kb`, which no length exceeds, or a text for a list:
+ * `includes` then finds every part of it.
+ */
+function ofUsualType(name: keyof HttpSettings, given: unknown): unknown {
+  const usual = DEFAULT_HTTP_SETTINGS[name];
+  const value = given ?? usual;
+  if (usual === undefined || typeOf(value) === typeOf(usual)) return value;
+  const types = `${typeOf(usual)}, not ${typeOf(value)}`;
+  throw new TypeError(`The setting ${name} must be of the type ${types}`);
+}
+
+const typeOf = (value: unknown): string =>
+  Number.isNaN(value) ? 'NaN' : Object.prototype.toString.call(value).slice(8, -1);
 
 /** Whether a content policy can name the origin of an address: no IPv6 literal, and no host with a _ (CSP 3, 2.3.1). */
 export const fitsPolicy = (address: string): boolean =>
