@@ -276,6 +276,7 @@ async function printResult(
     `  from ${file}`,
   ];
   if (to !== undefined) lines.push(`  to   ${to}`);
+  if (unread.length > 0) lines.push(`  not read: ${unread.join(', ')}`);
   const result = { from: file, to, ...report, unread };
   await cli.printResult(io, cli.resultText(options.json, result, lines));
 }

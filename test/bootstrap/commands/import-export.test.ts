@@ -177,7 +177,9 @@ describe('import and export', () => {
       );
 
       expect({ code, err }).to.deep.equal({ code: 0, err: `Not read: id, more.\n${NEW_IDS}\n` });
-      expect(out).to.equal(`Added animals: 2\n  from ${path('a.csv')}\n  to   shelf 1\n`);
+      expect(out).to.equal(
+        `Added animals: 2\n  from ${path('a.csv')}\n  to   shelf 1\n  not read: id, more\n`,
+      );
       expect(await stored()).to.deep.equal([
         { id: 8n, name: 'Rex', categoryId: INT64_MAX, status: 'sold' },
         { id: 9n, name: 'Bo', categoryId: -1n, status: 'available' },
@@ -241,11 +243,12 @@ describe('import and export', () => {
         '{"name":"Rex","categoryId":1}\n{"name":"Bo","categoryId":1,"Extra":"sold","St\u009btus":1}\n',
       ],
     ] as const)
-      it(`names what it does not read of ${file}, on stderr and in JSON`, async () => {
-        const { code, err } = await imported(content, '', file);
+      it(`names what it does not read of ${file}, on stderr, in the summary and in JSON`, async () => {
+        const { code, err, out } = await imported(content, '', file);
         const checked = await imported(content, ' --map status=extra --dry-run --json', file);
 
         expect({ code, err }).to.deep.equal({ code: 0, err: 'Not read: Extra, St\ufffdtus.\n' });
+        expect(out).to.match(/\n {2}not read: Extra, St\ufffdtus\n$/);
         expect(checked.err).to.match(/^Not read: St\ufffdtus\.\n/);
         expect(JSON.parse(checked.out || '{}').unread).to.deep.equal(['St\ufffdtus']);
       });
