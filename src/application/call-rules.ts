@@ -105,9 +105,10 @@ export function petCondition(from: PetStatus | Pet | undefined): PetCondition {
  */
 export function requirePetQuery(query: PetQuery, options: CallOptions = {}): void {
   beginCall(options, CALL_OPTIONS);
-  requireSomeOf(['limit', 'status', 'after', 'cursor'], query);
+  const hasCursor = 'cursor' in Object(query);
+  if (!hasCursor) requireSomeOf(['limit', 'status', 'after'], query);
   const faults = petQueryFaults(query);
-  if ('cursor' in query) faults.push(CURSOR_REMOVED);
+  if (hasCursor) faults.push(CURSOR_REMOVED);
   if (faults.length > 0) throw new InvalidParameterError(faults);
 }
 

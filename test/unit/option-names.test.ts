@@ -52,7 +52,11 @@ describe('Options and values of them that do not exist', () => {
   after(removeFolders);
 
   for (const [name, given, message] of [
-    ['listPets', [{ state: 'sold' }], 'Options must be an object with limit, status, after'],
+    [
+      'listPets',
+      [{ state: 'sold' }],
+      'Options must be an object with limit, status, after, or empty',
+    ],
     ['listPets', ['sold'], 'Options must be an object with limit, status, after'],
     ['listPets', [new URLSearchParams('status=sold')], 'Options must be an object with limit'],
     ['listPets', [{}, signal], 'Options must be an object with signal'],
