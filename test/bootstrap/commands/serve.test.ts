@@ -147,7 +147,7 @@ describe('serve', () => {
     const managed = new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator() });
     await managed.revoke((await managed.issue({ name: 'shop' })).record.id);
     for (const HOST of ['127.0.0.1', '0.0.0.0']) {
-      const { io } = await started({ HOST }, new Shelf({ apiKeys }).module);
+      const { io } = await started({ HOST, DRAIN_DELAY: '0' }, new Shelf({ apiKeys }).module);
       expect(io.out).to.equal('');
       expect(io.messages).to.include(
         'no API key is valid: all are revoked or expired, issue one with keys issue',
