@@ -71,7 +71,7 @@ export interface ImportOptions extends Partial<Pick<Store, 'pets' | 'transfer' |
 /**
  * Imports the valid rows, chunk by chunk: adds their animals to `pets`, or with `transfer` keeps their ids, or with
  * `changes` changes the animals that differ, each in one atomic step. Resolves to what was done.
- * @throws {InvalidParameterError} `ids` or `source` is not valid.
+ * @throws {InvalidParameterError} `ids`, `dryRun` or `source` is not valid.
  * @throws {TypeError} the store lacks what the options need, or an option does not exist.
  * @throws what `reject`, the store or the rows throw. Then everything in the report is stored, and perhaps a part of the
  * next chunk.
@@ -125,9 +125,10 @@ const IMPORT_OPTIONS: OptionNames<ImportOptions & Store> = {
 
 function requireImportOptions(options: ImportOptions): void {
   requireOptions(options, IMPORT_OPTIONS);
-  const { ids = 'ignore', source } = options;
+  const { ids = 'ignore', source, dryRun = false } = options;
   requireValid({
     ids: ID_USES.includes(ids) ? undefined : `must be one of ${ID_USES.join(', ')}`,
+    dryRun: typeof dryRun === 'boolean' ? undefined : 'must be true or false',
     source: source === undefined ? undefined : claimTextFault(source),
   });
 }

@@ -256,18 +256,18 @@ describe('importPets', () => {
     expect(await pets.list({ limit: 1 })).to.deep.equal([]);
   });
 
-  it('refuses a use of ids that does not exist, instead of ignoring the ids', async () => {
+  it('refuses a use of ids that does not exist, and a text as dryRun, which would only count', async () => {
     const { pets, transfer } = openMemoryStore();
-    const ids = 'Keep' as 'keep';
+    const options = { ids: 'Keep' as 'keep', dryRun: 'false' as unknown as boolean };
 
     const error = await rejectionOf(
-      importPets(oneRow(), { pets, transfer, ids, reject: failWith }),
+      importPets(oneRow(), { pets, transfer, ...options, reject: failWith }),
     );
 
     expect(error)
       .to.be.instanceOf(InvalidParameterError)
       .with.property('message')
-      .that.includes('ids must be one of ignore, keep, update');
+      .that.includes('ids must be one of ignore, keep, update; dryRun must be true or false');
     expect(await pets.list({ limit: 1 })).to.deep.equal([]);
   });
 
