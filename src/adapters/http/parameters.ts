@@ -51,8 +51,8 @@ export function readFrom(query: string): PetStatus | undefined {
 }
 
 /**
- * A fault for each parameter that is given more than once, in capitals or with brackets: client libraries write
- * `Status=sold`, and arrays as `status[]=sold`. If these were ignored, the response would have other animals than the
+ * A fault for each parameter that is given more than once, in capitals, or with brackets or a dot: client libraries
+ * write `Status=sold`, and arrays and objects as `status[]=sold` and `after.gt=1`. If these were ignored, the response would have other animals than the
  * client asked for.
  */
 function repeatedIn(sent: URLSearchParams, names: readonly string[]): Fault[] {
@@ -60,7 +60,7 @@ function repeatedIn(sent: URLSearchParams, names: readonly string[]): Fault[] {
   const message = 'must be given once, in exactly this spelling, without brackets';
   return names.flatMap((field) => {
     const wanted = field.toLowerCase();
-    const given = keys.filter((key) => key.replace(/\[.*/s, '').toLowerCase() === wanted);
+    const given = keys.filter((key) => key.replace(/[[.].*/s, '').toLowerCase() === wanted);
     const isOnce = given.length === 1 && given[0] === field;
     return given.length === 0 || isOnce ? [] : { field, message };
   });
