@@ -15,6 +15,8 @@ import { UnreadOutput } from './unread-output.js';
 const MOST_WAITING = 16 * 1024;
 /** How much input is read after the last response, in bytes. The rest stays in the network. */
 const MOST_READ_CLOSING = 64 * 1024;
+/** How much of a body in chunks is parsed in a turn, in bytes: it may have hundreds of chunks, never thousands. */
+const MOST_CHUNKED = 4096;
 /** The Connection header of a gate: a list of its own, so that `===` tells it from a `close` of the listener. */
 const OWN_CLOSE = ['close'];
 
@@ -245,7 +247,7 @@ export class Gate extends Duplex {
     const mayParse = this.#response === undefined || (this.#isBodyWanted && !this.#isParsed);
     if (!mayParse) return undefined;
     this.#noticeRequest();
-    return this.#input.take();
+    return this.#input.take(this.#response ? MOST_CHUNKED : Infinity);
   }
 
   /** Begins to read a request if its first byte has come. */

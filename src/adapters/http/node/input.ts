@@ -35,12 +35,17 @@ export class Input {
     this.#bodyLeft = length;
   }
 
-  /** Takes the next piece, if one has come. */
-  take(): Buffer | undefined {
+  /**
+   * Takes the next piece, if one has come.
+   * @param most the largest piece of headers, or of a body in chunks
+   */
+  take(most: number): Buffer | undefined {
     const bytes = this.#bytes;
     const isBody = this.#bodyLeft > 0;
     // Behind its last chunk a body in chunks ends with an empty line, as headers do.
-    const length = isBody ? Math.min(bytes.length, this.#bodyLeft) : lengthToEmptyLine(bytes);
+    const length = isBody
+      ? Math.min(bytes.length, this.#bodyLeft)
+      : lengthToEmptyLine(bytes.subarray(0, most));
     if (length === 0) return undefined;
     if (isBody) this.#bodyLeft -= length;
     this.#bytes = length === bytes.length ? NOTHING : bytes.subarray(length);

@@ -14,6 +14,7 @@ import type { HttpRequest, HttpResponse } from '../http-message.js';
 import type { AdmissionControl } from './admission-control.js';
 import { FairScheduler } from './fair-scheduler.js';
 import { Gate, type Gates } from './gate.js';
+import { JoinedRequest } from './joined-request.js';
 import {
   connectRefused,
   requestFault,
@@ -171,6 +172,7 @@ export class NodeServer {
     const { maxHeaderSize, keepAliveTimeout } = this.#gates.limits;
     const { allow = 'GET, HEAD, POST, OPTIONS' } = this.#options;
     const http = createHttpServer({
+      IncomingMessage: JoinedRequest,
       maxHeaderSize,
       keepAliveTimeout, // announced in responses; `Gate.check` enforces it
       insecureHTTPParser: false,

@@ -131,6 +131,7 @@ describe('A body', () => {
   it('in chunks is parsed a piece a turn, however many empty lines it has', async () => {
     let inThisTurn = 0;
     let mostInTurn = 0;
+    let pieces = 0;
     const { open } = await listening((request, response) => {
       request.on('data', () => {
         if (inThisTurn === 0)
@@ -139,6 +140,7 @@ describe('A body', () => {
           });
         inThisTurn += 1;
         mostInTurn = Math.max(mostInTurn, inThisTurn);
+        pieces += 1;
       });
       request.on('end', () => response.end('read'));
     });
@@ -149,6 +151,23 @@ describe('A body', () => {
 
     expect(await inTime(connection.bodies(1))).to.deep.equal(['read']);
     expect(mostInTurn, 'pieces that were parsed in one turn').to.be.within(1, 2);
+    expect(pieces, 'pieces').to.be.at.least(64);
+  });
+
+  it('in thousands of small chunks is parsed a few at a time, and reaches the listener joined', async () => {
+    const pieces: Buffer[] = [];
+    const { open } = await listening((request, response) => {
+      request.on('data', (piece: Buffer) => pieces.push(piece));
+      request.on('end', () => response.end(Buffer.concat(pieces)));
+    });
+    const chunks = '1\r\nx\r\n'.repeat(10_000);
+
+    const connection = await open(head('POST /', 'Transfer-Encoding: chunked') + chunks);
+    connection.send('0\r\n\r\n');
+
+    expect(await inTime(connection.bodies(1))).to.deep.equal(['x'.repeat(10_000)]);
+    // 60,000 bytes came, of which 4,096 are parsed in a turn.
+    expect(pieces.length, 'pieces').to.be.within(15, 100);
   });
 
   it('waits while its client does not read what the listener writes', async () => {
