@@ -253,7 +253,7 @@ export class Gate extends Duplex {
   /** Begins to read a request if its first byte has come. */
   #noticeRequest(): void {
     const awaitsRequest = this.#state === 'new' || this.#state === 'idle';
-    if (!awaitsRequest || !this.#input.beginsRequest) return;
+    if (!awaitsRequest || !this.#input.beginRequest()) return;
     if (this.#state === 'idle') this.#since = performance.now();
     this.#state = 'reading';
   }

@@ -1,6 +1,7 @@
 const NOTHING = Buffer.alloc(0);
 /** Ends the headers of a request, and a body in chunks. */
 const EMPTY_LINE = '\r\n\r\n';
+const LF = 10;
 const CR = 13;
 
 /**
@@ -21,9 +22,15 @@ export class Input {
     return this.#bytes.length >= this.#bodyLeft;
   }
 
-  /** Whether the first byte of a request has come. An empty line begins none (RFC 9112, 2.2). */
-  get beginsRequest(): boolean {
-    return this.#bodyLeft === 0 && this.#bytes.some((byte) => byte > CR);
+  /**
+   * Drops the empty lines before a request (RFC 9112, 2.2): as pieces, each would take a turn and a search of all others.
+   * Returns whether the first byte of the request has come.
+   */
+  beginRequest(): boolean {
+    if (this.#bodyLeft > 0) return false;
+    const start = this.#bytes.findIndex((byte) => byte !== CR && byte !== LF);
+    this.#bytes = start < 0 ? NOTHING : this.#bytes.subarray(start);
+    return start >= 0;
   }
 
   add(chunk: Buffer): void {

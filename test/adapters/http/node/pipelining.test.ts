@@ -144,6 +144,24 @@ describe('Pipelined requests', () => {
     expect(most, 'requests in a turn').to.be.at.most(2);
   });
 
+  it('are parsed in few pieces, however many empty lines come before them', async () => {
+    let pieces = 0;
+    const { open } = await listening(({ socket, url }, response) => {
+      if (url === '/1')
+        socket.on('data', () => {
+          pieces += 1;
+        });
+      response.end();
+    });
+    const connection = await open(head('GET /1'));
+    await connection.responses(1);
+
+    connection.send('\r\n'.repeat(2000) + head('GET /2'));
+    await connection.responses(2);
+
+    expect(pieces, 'pieces that were parsed').to.be.within(1, 10);
+  });
+
   it('do not keep other clients waiting', async () => {
     let flood = 0;
     const { open } = await listening((request, response) => {
