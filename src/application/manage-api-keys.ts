@@ -1,7 +1,7 @@
 import { UnavailableError, requireValid } from '../domain/errors.js';
 import { isBlank, isLongerThan } from '../domain/text.js';
 import type { CallOptions } from './animal-store.js';
-import { requireOptions } from './call-rules.js';
+import { requireOptions, requireSomeOption } from './option-rules.js';
 import type { ApiKeyRecord, ApiKeyRepository } from './ports/api-key-repository.js';
 import { SCOPES, isScope, type Scope } from './ports/authenticator.js';
 import { systemClock, timeOf, type Clock } from './ports/clock.js';
@@ -67,7 +67,7 @@ export class ManagedApiKeys {
     },
     options?: CallOptions,
   ): Promise<IssuedApiKey> {
-    requireOptions(request, { name: true, scopes: true, expiresAt: true });
+    requireOptions(request, ['name', 'scopes', 'expiresAt']);
     const { name, scopes = SCOPES, expiresAt } = request;
     const now = timeOf(this.#clock);
     // Only an omitted expiry means none. Anything else that is no valid Date, such as NaN, is a fault.
@@ -108,14 +108,14 @@ export class ManagedApiKeys {
    * Revokes a key `after` milliseconds from now: a whole number, default 0. With 0 every machine refuses the key at once,
    * even one whose clock is behind. Of several revocations the earliest counts. Resolves to `undefined` if no key has
    * the id.
-   * @throws {TypeError} an option does not exist.
+   * @throws {TypeError} no option is known, or one is misspelled.
    * @throws {InvalidParameterError} `after` is not a whole number of 0 or more.
    */
   async revoke(
     id: string,
     options: CallOptions & { readonly after?: number | undefined } = {},
   ): Promise<ManagedApiKey | undefined> {
-    requireOptions(options, { signal: true, after: true });
+    requireSomeOption(options, ['signal', 'after']);
     const { after = 0, signal } = options;
     const now = timeOf(this.#clock);
     const isDelay = Number.isInteger(after) && after >= 0 && now + after <= LAST_TIME;

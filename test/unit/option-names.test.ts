@@ -11,7 +11,6 @@ import { openSqliteStore } from '../../src/adapters/sqlite/index.js';
 import { openStore } from '../../src/bootstrap/index.js';
 import { InvalidParameterError, createAnimalStore, importPets } from '../../src/index.js';
 import { httpInterface } from '../adapters/http/fixtures.js';
-import type { HttpInterfaceOptions } from '../../src/adapters/http/index.js';
 import { rejectionOf } from '../contract/rejection.js';
 import { removeFolders, temporaryFolder } from '../temporary-folder.js';
 
@@ -28,21 +27,21 @@ function functions() {
   const { pets, changes, apiKeys } = openMemoryStore();
   const store = createAnimalStore({ pets, changes });
   const keys = new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator() });
-  const calls: Readonly<Record<string, Untyped>> = {
-    ...(store as object),
-    issue: keys.issue.bind(keys) as Untyped,
-    revoke: keys.revoke.bind(keys) as Untyped,
-    importPets: importPets as Untyped,
-    openSqliteStore: openSqliteStore as Untyped,
-    openMongoStore: openMongoStore as Untyped,
-    openStore: openStore as Untyped,
-    http: (options) => httpInterface(options as HttpInterfaceOptions),
-    createFetchHandler: createFetchHandler as Untyped,
-    AdmissionControl: (options) => new AdmissionControl(options as { maxInFlight: number }),
-    allPets: (query) => new AnimalStoreClient(client).allPets(query as object).next(),
-    client: (options) => new AnimalStoreClient(options as typeof client),
+  const calls = {
+    ...store,
+    issue: keys.issue.bind(keys),
+    revoke: keys.revoke.bind(keys),
+    importPets,
+    openSqliteStore,
+    openMongoStore,
+    openStore,
+    createFetchHandler,
+    http: httpInterface,
+    AdmissionControl: (options: object) => new AdmissionControl(options),
+    allPets: (query: object) => new AnimalStoreClient(client).allPets(query).next(),
+    client: (options: typeof client) => new AnimalStoreClient(options),
   };
-  return { calls, store, pets, keys };
+  return { calls: calls as unknown as Record<string, Untyped>, store, pets, keys };
 }
 
 describe('Options and values of them that do not exist', () => {
@@ -51,119 +50,68 @@ describe('Options and values of them that do not exist', () => {
   const rows = (async function* () {})();
   after(removeFolders);
 
+  for (const [name, given, unknown, known] of [
+    ['listPets', [{ state: 'sold' }], 'state', 'limit, status, after'],
+    ['listPets', [{ limit: 5, Status: 'sold' }], 'Status', 'limit, status, after'],
+    ['allPets', [{ limit: 5, Status: 'sold' }], 'Status', 'limit, status, after'],
+    ['getPet', [1n, { timeout: 5 }], 'timeout', 'signal'],
+    ['createPet', [bella, { request: idempotencyKey }], 'request', 'signal, idempotencyKey'],
+    ['createPet', [bella, idempotencyKey], 'scope', 'signal, idempotencyKey'],
+    ['createPet', [bella, { signal, idempotencykey: idempotencyKey }], 'idempotencykey', 'signal'],
+    ['createPet', [bella, { signal, 'Idempotency-Key': 'a-key' }], 'Idempotency-Key', 'signal'],
+    ['changePet', [1n, { status: 'sold' }, { if: 'pending' }], 'if', 'signal, from'],
+    ['removePet', [1n, { signal, From: 'sold' }], 'From', 'signal, from'],
+    ['issue', [{ name: 'till', scope: ['pets:read'] }], 'scope', 'name, scopes, expiresAt'],
+    ['issue', [{ name: 'till', expires: new Date() }], 'expires', 'name, scopes, expiresAt'],
+    ['revoke', ['an id', { delay: 5 }], 'delay', 'signal, after'],
+    ['revoke', ['an id', { signal, After: 5 }], 'After', 'signal, after'],
+    ['importPets', [rows, { reject() {}, dryrun: true }], 'dryrun', 'ids, source, clock, dryRun'],
+    ['openSqliteStore', [path, { readOnly: true }], 'readOnly', 'mode, onNotice'],
+    ['openMongoStore', [nowhere, { timeoutMs: 500 }], 'timeoutMs', 'mode, onNotice, timeout'],
+    ['http', [{ rateLimit: 5 }], 'rateLimit', 'animalStore,'],
+    ['createFetchHandler', [{}, { prefix: '/shop' }], 'prefix', 'mount'],
+    ['client', [{ ...client, timeout: 500 }], 'timeout', 'baseUrl, apiKey, fetch, callDeadline'],
+  ] as const)
+    refuses(name, given, `There is no option ${unknown} here, only ${known}`);
+
+  for (const [name, given, known] of [
+    ['listPets', ['sold'], 'limit, status, after'],
+    ['listPets', [new URLSearchParams('status=sold')], 'limit, status, after'],
+    ['allPets', [signal], 'limit, status, after'],
+    ['listPets', [{}, signal], 'signal'],
+    ['createPet', [bella, 'a-key'], 'signal, idempotencyKey'],
+    ['removePet', [1n, 'sold'], 'signal, from'],
+    ['openSqliteStore', [path, 'read'], 'mode, onNotice'],
+    ['createFetchHandler', [{}, '/shop'], 'mount'],
+  ] as const)
+    refuses(name, given, `Options must be an object with ${known}`);
+
+  const modes = 'mode must be one of create, existing, read, snapshot';
   for (const [name, given, message] of [
-    [
-      'listPets',
-      [{ state: 'sold' }],
-      'Options must be an object with limit, status, after, or empty',
-    ],
-    ['listPets', ['sold'], 'Options must be an object with limit, status, after'],
-    ['listPets', [new URLSearchParams('status=sold')], 'Options must be an object with limit'],
-    ['listPets', [{}, signal], 'Options must be an object with signal'],
-    ['getPet', [1n, { timeout: 5 }], 'Options must be an object with signal, or empty'],
-    [
-      'createPet',
-      [bella, { request: idempotencyKey }],
-      'Options must be an object with signal, idempotencyKey, or empty',
-    ],
-    ['createPet', [bella, idempotencyKey], 'Options must be an object with signal, idempotencyKey'],
-    [
-      'createPet',
-      [bella, { signal, idempotencykey: idempotencyKey }],
-      'There is no option idempotencykey here, but idempotencyKey',
-    ],
-    [
-      'createPet',
-      [bella, { signal, 'Idempotency-Key': 'a-key' }],
-      'There is no option Idempotency-Key here, but idempotencyKey',
-    ],
-    ['listPets', [{ limit: 5, Status: 'sold' }], 'There is no option Status here, but status'],
-    ['removePet', [1n, { signal, From: 'sold' }], 'There is no option From here, but from'],
-    ['allPets', [{ limit: 5, Status: 'sold' }], 'There is no option Status here, but status'],
-    ['allPets', [signal], 'Options must be an object with limit, status, after'],
-    ['createPet', [bella, 'a-key'], 'Options must be an object with signal, idempotencyKey'],
-    [
-      'changePet',
-      [1n, { status: 'sold' }, { if: 'pending' }],
-      'Options must be an object with signal, from',
-    ],
-    ['removePet', [1n, 'sold'], 'Options must be an object with signal, from'],
-    [
-      'issue',
-      [{ name: 'till', scope: ['pets:read'] }],
-      'There is no option scope here, only name, scopes, expiresAt',
-    ],
-    [
-      'issue',
-      [{ name: 'till', expires: new Date() }],
-      'There is no option expires here, only name, scopes, expiresAt',
-    ],
-    ['revoke', ['an id', { delay: 5 }], 'There is no option delay here, only signal, after'],
-    [
-      'importPets',
-      [rows, { reject() {}, dryrun: true }],
-      'There is no option dryrun here, only ids, source, clock, dryRun',
-    ],
-    [
-      'openSqliteStore',
-      [path, { readOnly: true }],
-      'There is no option readOnly here, only mode, onNotice',
-    ],
-    ['openSqliteStore', [path, 'read'], 'Options must be an object with mode, onNotice'],
-    [
-      'openSqliteStore',
-      [path, { mode: 'readonly' }],
-      'mode must be one of create, existing, read, snapshot',
-    ],
-    [
-      'openStore',
-      [`sqlite:${path}`, { mode: 'READ' }],
-      'mode must be one of create, existing, read, snapshot',
-    ],
-    [
-      'openMongoStore',
-      [nowhere, { timeoutMs: 500 }],
-      'There is no option timeoutMs here, only mode, onNotice, timeout',
-    ],
-    [
-      'openMongoStore',
-      [nowhere, { timeout: Infinity }],
-      'timeout must be an integer from 1 to 2147483647',
-    ],
-    ['http', [{ rateLimit: 5 }], 'There is no option rateLimit here, only animalStore,'],
-    [
-      'http',
-      [{ settings: { corsOrigins: 'https://a.example' } }],
-      'The setting corsOrigins must be of the type Array, not String',
-    ],
-    [
-      'http',
-      [{ settings: { bodyLimit: '64kb' } }],
-      'The setting bodyLimit must be of the type Number, not String',
-    ],
-    [
-      'http',
-      [{ settings: { requestDeadline: Number.NaN } }],
-      'The setting requestDeadline must be of the type Number, not NaN',
-    ],
-    [
-      'http',
-      [{ settings: { getPet: false } }],
-      'The setting getPet must be of the type String, not Boolean',
-    ],
-    ['createFetchHandler', [{}, '/shop'], 'Options must be an object with mount'],
-    ['createFetchHandler', [{}, { prefix: '/shop' }], 'There is no option prefix here, only mount'],
+    ['openSqliteStore', [path, { mode: 'readonly' }], modes],
+    ['openStore', [`sqlite:${path}`, { mode: 'READ' }], modes],
+    ['openMongoStore', [nowhere, { timeout: Infinity }], 'timeout must be an integer from 1 to'],
     [
       'AdmissionControl',
       [{ maxInFlight: Number.NaN }],
-      'maxInFlight must be an integer from 0 to 2147483647',
-    ],
-    [
-      'client',
-      [{ ...client, timeout: 500 }],
-      'There is no option timeout here, only baseUrl, apiKey, fetch, callDeadline, retries',
+      'maxInFlight must be a number of 0 or more',
     ],
   ] as const)
+    refuses(name, given, message);
+
+  for (const [setting, value, types] of [
+    ['corsOrigins', 'https://a.example', 'Array, not String'],
+    ['bodyLimit', '64kb', 'Number, not String'],
+    ['requestDeadline', Number.NaN, 'Number, not NaN'],
+    ['getPet', false, 'String, not Boolean'],
+  ] as const)
+    refuses(
+      'http',
+      [{ settings: { [setting]: value } }],
+      `${setting} must be of the type ${types}`,
+    );
+
+  function refuses(name: string, given: readonly unknown[], message: string): void {
     it(`are refused by ${name}, and nothing is done: ${message}`, async () => {
       const { calls, store, pets, keys } = functions();
       await store.createPet(bella);
@@ -177,15 +125,20 @@ describe('Options and values of them that do not exist', () => {
       expect(await pets.list({ limit: 9 })).to.have.lengthOf(1);
       expect(await keys.list()).to.deep.equal([]);
     });
+  }
 
-  it('may stand beside the signal of a context that is passed on', async () => {
-    const { store } = functions();
-    const context = { signal, queryKey: ['animals'] };
+  it('may stand beside the signal of a context that is passed on, or the parts of a store', async () => {
+    const { store, pets, keys } = functions();
+    const context = { _signal: signal, queryKey: ['animals'], signal };
+    const parts = { pets, connection: {}, reject() {} };
 
     const { pet } = await store.createPet(bella, context);
+    const { pets: listed } = await store.listPets({ limit: 5 }, new AbortController());
 
     expect(await store.getPet(pet.id, context)).to.deep.equal(pet);
-    expect((await store.listPets({ limit: 5 }, new AbortController())).pets).to.deep.equal([pet]);
+    expect(listed).to.deep.equal([pet]);
+    expect(await keys.revoke('an id', context)).to.equal(undefined);
+    expect(await importPets(rows, parts)).to.deep.equal({ added: 0, line: 0 });
   });
 
   it('are refused as a parameter if they were one of a page: a loop over pages would not end', async () => {

@@ -1,5 +1,5 @@
 import type { AnimalStore } from '../../application/animal-store.js';
-import { requireOptions, type OptionNames } from '../../application/call-rules.js';
+import { requireOptions } from '../../application/option-rules.js';
 import type { Authenticator } from '../../application/ports/authenticator.js';
 import { isError } from '../../domain/errors.js';
 import { BusyError, UNBOUNDED, type Admission } from './admission.js';
@@ -247,17 +247,17 @@ export class HttpInterface {
   }
 }
 
-const OPTIONS: OptionNames<HttpInterfaceOptions> = {
-  animalStore: true,
-  authenticator: true,
-  rateLimiter: true,
-  readiness: true,
-  admission: true,
-  clientAddress: true,
-  settings: true,
-  log: true,
-  docs: true,
-};
+const OPTIONS: ReadonlyArray<keyof HttpInterfaceOptions> = [
+  'animalStore',
+  'authenticator',
+  'rateLimiter',
+  'readiness',
+  'admission',
+  'clientAddress',
+  'settings',
+  'log',
+  'docs',
+];
 
 const asError = (thrown: unknown): Error =>
   isError(thrown) ? thrown : new Error('Something failed without an Error', { cause: thrown });

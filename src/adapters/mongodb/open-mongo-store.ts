@@ -1,4 +1,4 @@
-import { requireInteger } from '../../application/call-rules.js';
+import { requireInteger } from '../../application/option-rules.js';
 import { requireOpenOptions, type CompleteStore } from '../../application/ports/store.js';
 import { mongoApiKeys } from './mongo-api-key-repository.js';
 import { mongoTransfer } from './mongo-catalogue-transfer.js';
@@ -29,7 +29,7 @@ export async function openMongoStore(
   url: string,
   options: MongoStoreOptions = {},
 ): Promise<CompleteStore> {
-  requireOpenOptions(options, { timeout: true });
+  requireOpenOptions(options, ['timeout']);
   const { mode = 'create', timeout = 5000, onNotice } = options;
   requireInteger('timeout', timeout, 1);
   const fault = await mongoUrlFault(url);

@@ -2,7 +2,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { UnavailableError } from '../../domain/errors.js';
 import type { CallOptions } from '../animal-store.js';
-import { requireOptions } from '../call-rules.js';
+import { requireOptions } from '../option-rules.js';
 import type { ApiKeyRepository } from './api-key-repository.js';
 import type { CatalogueTransfer } from './catalogue-transfer.js';
 import type { PetChanges } from './pet-changes.js';
@@ -74,12 +74,7 @@ export interface OpenOptions {
   readonly onNotice?: ((line: string, level?: 'info' | 'warn') => void) | undefined;
 }
 
-const OPEN_MODES: Readonly<Record<OpenMode, true>> = {
-  create: true,
-  existing: true,
-  read: true,
-  snapshot: true,
-};
+const OPEN_MODES: readonly OpenMode[] = ['create', 'existing', 'read', 'snapshot'];
 
 /**
  * Checks how a store is to be opened, for callers without a compiler. Otherwise a store that is meant to be read would
@@ -87,11 +82,11 @@ const OPEN_MODES: Readonly<Record<OpenMode, true>> = {
  * @param further the names of the store's own options
  * @throws {TypeError} an option or a mode does not exist
  */
-export function requireOpenOptions(options: OpenOptions, further: Record<string, true> = {}): void {
-  requireOptions(options, { mode: true, onNotice: true, ...further });
+export function requireOpenOptions(options: OpenOptions, further: readonly string[] = []): void {
+  requireOptions(options, ['mode', 'onNotice', ...further]);
   const { mode = 'create' } = options;
-  if (!Object.hasOwn(OPEN_MODES, mode))
-    throw new TypeError(`mode must be one of ${Object.keys(OPEN_MODES).join(', ')}`);
+  if (!OPEN_MODES.includes(mode))
+    throw new TypeError(`mode must be one of ${OPEN_MODES.join(', ')}`);
 }
 
 /** The listener of a store's options, for the store to call: it never throws. */

@@ -1,4 +1,4 @@
-import { requireOptions } from '../../../application/call-rules.js';
+import { requireOptions } from '../../../application/option-rules.js';
 import {
   bodyAlreadyRead,
   clientDisconnected,
@@ -27,7 +27,7 @@ export function createFetchHandler(
   http: HttpInterface,
   options: { readonly mount?: string } = {},
 ): (request: Request) => Promise<Response> {
-  requireOptions(options, { mount: true });
+  requireOptions(options, ['mount']);
   const { mount = '' } = options;
   if (!/^(?:\/[^/?#]+)*$/.test(mount)) throw new TypeError('mount must be a path such as /shop');
   return async (request) => {

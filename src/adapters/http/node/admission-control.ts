@@ -1,4 +1,3 @@
-import { requireInteger } from '../../../application/call-rules.js';
 import { BusyError, type Admission, type Permit } from '../admission.js';
 import { FairScheduler } from './fair-scheduler.js';
 import { usableMemory } from './server-limits.js';
@@ -37,7 +36,8 @@ export class AdmissionControl implements Admission {
     /** The most that all clients together may leave unread, in bytes. Default: a quarter of the usable memory. */
     readonly maxUnsent?: number;
   } = {}) {
-    requireInteger('maxInFlight', maxInFlight, 0);
+    // NaN would mean no bound.
+    if (!(maxInFlight >= 0)) throw new TypeError('maxInFlight must be a number of 0 or more');
     this.#bounds = {
       unchecked: new Pool(Infinity, 1),
       working: new Pool(maxInFlight, SHARE),

@@ -169,6 +169,14 @@ describe('The places for requests', () => {
     await pets.called(6);
   });
 
+  it('may be without a bound', async () => {
+    const admission = most(Infinity);
+
+    const refused = await Promise.all(times(500, () => refusalOf(admission.admit())));
+
+    expect(refused.filter(Boolean)).to.deep.equal([]);
+  });
+
   it('are refused with the true reason while calls of the store outlive their responses', async () => {
     const admission = most(1);
     const permit = admission.admit();
