@@ -20,8 +20,9 @@ export function requireOptions(options: object, known: Names): void {
 export function requireSomeOption(options: object, known: Names): void {
   const omitted = known.filter((name) => !(name in Object(options)));
   const isNoneKnown = omitted.length === known.length;
-  const meant = new Set(omitted.map(lettersOf));
-  requireNames(options, known, (name) => isNoneKnown || meant.has(lettersOf(name)));
+  const isMisspelled = (name: string): boolean =>
+    omitted.some((meant) => lettersOf(meant) === lettersOf(name));
+  requireNames(options, known, (name) => isNoneKnown || isMisspelled(name));
 }
 
 const lettersOf = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '');

@@ -28,7 +28,7 @@ export function readPetQuery(query: string): PetQuery {
     status: sent.get('status') ?? undefined,
     after: after === null ? undefined : (parseInt64(after) ?? after),
   } satisfies Record<keyof PetQuery, unknown>;
-  const refused = repeatedIn(sent, Object.keys(read));
+  const refused = repeatedOrMisspelledIn(sent, Object.keys(read));
   if (sent.has('cursor')) refused.push(CURSOR_REMOVED);
   if (refused.length === 0 && listQueryValidator.Check(read)) return read;
   const others = petQueryFaults(read).filter(({ field }) =>
@@ -43,7 +43,7 @@ export function readPetQuery(query: string): PetQuery {
  */
 export function readFrom(query: string): PetStatus | undefined {
   const sent = new URLSearchParams(`?${query}`);
-  const repeated = repeatedIn(sent, ['from']);
+  const repeated = repeatedOrMisspelledIn(sent, ['from']);
   if (repeated.length > 0) throw new InvalidParameterError(repeated);
   const read = { from: sent.get('from') ?? undefined };
   if (changeQueryValidator.Check(read)) return read.from;
@@ -55,7 +55,7 @@ export function readFrom(query: string): PetStatus | undefined {
  * write `Status=sold`, `status[]=sold` and `after.gt=1`. If it were ignored, the response would have other animals than the
  * client asked for.
  */
-function repeatedIn(sent: URLSearchParams, names: readonly string[]): Fault[] {
+function repeatedOrMisspelledIn(sent: URLSearchParams, names: readonly string[]): Fault[] {
   const keys = [...sent.keys()];
   const message = 'must be given once, in exactly this spelling, without brackets';
   return names.flatMap((field) => {
