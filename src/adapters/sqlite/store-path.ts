@@ -1,18 +1,29 @@
 /* Which paths can be the file of a store. Apart from opening one, because this file loads no `node:sqlite`. */
 
+import { existsSync } from 'node:fs';
+
 /** Whether a path ends like the files that SQLite puts beside a store. */
 export const isNameBesideStore = (path: string): boolean => /-(?:wal|shm|journal)$/.test(path);
 
-/** What no path of a store has, but a URL that was taken over from a shell, a file of settings or another program. */
-const NO_STORE_PATHS = [
-  /^$|^:memory:$|^file:|\?\w+=[^/]*$/,
-  /^~[^/]*\/|^\$/, // shells expand ~ only at the start of a word
-  /^[\s"']|[\s"']$/, // also the CR of a Windows line
-];
+/** Shells expand ~ only at the start of a word. */
+const NO_STORE_PATH = /^$|^:memory:$|^file:|^~[^/]*\//;
+
+/** As in a URL from a shell, a file of settings or another program: options, a variable, quotes, the CR of a line. */
+const UNCLEAN = /\?\w+=[^/]*$|^\$|^[\s"']|[\s"']$/;
 
 /** Whether a path is meant as the file of a store. */
 export function isStorePath(path: string): boolean {
-  return !isNameBesideStore(path) && !NO_STORE_PATHS.some((pattern) => pattern.test(path));
+  if (NO_STORE_PATH.test(path) || isNameBesideStore(path)) return false;
+  // Older versions made stores with such names. Without them, a program would begin with a new, empty store.
+  return !UNCLEAN.test(path) || isThere(path);
+}
+
+function isThere(path: string): boolean {
+  try {
+    return existsSync(path);
+  } catch {
+    return false; // the permission model of Node.js forbids to look
+  }
 }
 
 /** What a path of a store lacks, for messages. */

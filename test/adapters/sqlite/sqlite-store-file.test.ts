@@ -18,6 +18,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { backUpSqliteStore } from '../../../src/adapters/sqlite/sqlite-backup.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
+import { sqliteStoreFactory } from '../../../src/adapters/sqlite/sqlite-store-factory.js';
 import type { OpenMode, OpenOptions } from '../../../src/application/ports/store.js';
 import {
   allPets,
@@ -522,6 +523,20 @@ describe('openSqliteStore', () => {
       expect(await allPets(pets)).to.have.length(1);
     });
   }
+
+  for (const name of ['a.db?mode=rwc', 'a.db\r', 'a.db"'])
+    it(`opens a store of an older version named ${JSON.stringify(name)}, and creates none`, async () => {
+      const path = join(folder, name);
+      await expectStoreFileError(openSqliteStore(path), /is no path of a store/);
+      await makeStore(file);
+      await rename(file, path);
+
+      const { location, pets } = await testStore(path);
+
+      expect(location).to.equal(path);
+      expect(await allPets(pets)).to.have.length(1);
+      expect(await sqliteStoreFactory.check?.(`sqlite:${path}`)).to.equal(undefined);
+    });
 
   it('creates one store when three processes open it at once: every animal is there, under its own id', async () => {
     const path = join(folder, 'new', 'animals.db');
