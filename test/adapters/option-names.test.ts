@@ -10,7 +10,7 @@ import { openMongoStore } from '../../src/adapters/mongodb/index.js';
 import { openSqliteStore } from '../../src/adapters/sqlite/index.js';
 import { openStore } from '../../src/bootstrap/index.js';
 import { InvalidParameterError, createAnimalStore, importPets } from '../../src/index.js';
-import { httpInterface } from '../adapters/http/fixtures.js';
+import { httpInterface } from './http/fixtures.js';
 import { rejectionOf } from '../contract/rejection.js';
 import { removeFolders, temporaryFolder } from '../temporary-folder.js';
 
