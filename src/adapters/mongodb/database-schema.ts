@@ -1,6 +1,8 @@
 import type { Db, IndexDescription, IndexDescriptionInfo } from 'mongodb';
 import type { notices } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
+import { PET_STATUSES } from '../../domain/pet-status.js';
+import { shownId } from './mongo-errors.js';
 import type { AttemptOptions } from './retry.js';
 
 /** How long the server keeps expired claims and what is left of animals, in seconds, for calls whose clock is behind. */
@@ -84,6 +86,27 @@ export async function createIndexes(
     }
   }
   if (faults.length > 0) throw new Error(faults.join('; '));
+}
+
+/** Documents that lists pass over: they hold neither an animal nor what is left of one. Found by indexes. */
+const UNLISTED = {
+  $or: [{ _id: { $not: { $gt: 0n } } }, { status: { $nin: PET_STATUSES }, removedUntil: null }],
+} as const;
+
+/** Reports documents of other programs that lists, exports and copies pass over. Names one of them. */
+export async function reportUnlisted(
+  database: Db,
+  notice: ReturnType<typeof notices>,
+  options: AttemptOptions,
+): Promise<void> {
+  const pets = database.collection<{ _id: unknown }>('pets');
+  const unlisted = await pets.findOne(UNLISTED as object, { ...options, projection: { _id: 1 } });
+  if (unlisted === null) return;
+  const statuses = PET_STATUSES.join(', ');
+  notice(
+    `lists, exports and copies pass over documents in pets, such as ${shownId(unlisted._id)}: ` +
+      `an animal has an int64 above 0 as its _id, and the status ${statuses}`,
+  );
 }
 
 /** Whether an index serves as the one that is wanted: for all documents, and deleting as that one does. */

@@ -8,7 +8,7 @@ import {
   type OpenOptions,
 } from '../../application/ports/store.js';
 import { UnavailableError, isError } from '../../domain/errors.js';
-import { createIndexes, refuseUnfit } from './database-schema.js';
+import { createIndexes, refuseUnfit, reportUnlisted } from './database-schema.js';
 import { isNetworkError } from './mongo-errors.js';
 import { watchReachability } from './reachability.js';
 import { SILENCE_LIMIT, retryWhileTransient, within, type Attempt } from './retry.js';
@@ -129,9 +129,11 @@ export function mongoConnection(
   /** Whether the database holds a store: a collection of animals. `true` while it is unreachable. */
   async function mayHoldStore(): Promise<boolean> {
     try {
-      return await run('looking for the store', undefined, (options) =>
-        database.listCollections({ name: 'pets' }, options).hasNext(),
-      );
+      return await run('looking for the store', undefined, async (options) => {
+        const isStore = await database.listCollections({ name: 'pets' }, options).hasNext();
+        if (isStore) await reportUnlisted(database, notice, options);
+        return isStore;
+      });
     } catch {
       return true; // the first call will say why
     }
@@ -147,9 +149,10 @@ export function mongoConnection(
       if (closed) return;
       try {
         await check();
-        return await run('creating indexes', { timeout: INDEX_TIMEOUT }, (options) =>
-          createIndexes(database, notice, options),
-        );
+        return await run('creating indexes', { timeout: INDEX_TIMEOUT }, async (options) => {
+          await createIndexes(database, notice, options);
+          await reportUnlisted(database, notice, options);
+        });
       } catch (error) {
         const { message, cause } = error as Error;
         const reason = isError(cause) ? cause.message : message;

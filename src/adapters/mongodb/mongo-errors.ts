@@ -12,13 +12,15 @@ export class LostRaceError extends Error {
   override readonly name = 'LostRaceError';
 }
 
+/** The `_id` of a document, in one line. */
+export const shownId = (id: unknown): string =>
+  inspect(id, { breakLength: Infinity, maxStringLength: 100 });
+
 /** A document that this version cannot read: another program wrote it. */
-export const unreadable = (collection: string, id: unknown, why: string): UnavailableError => {
-  const name = inspect(id, { breakLength: Infinity, maxStringLength: 100 });
-  return new UnavailableError(`reading ${collection}`, {
-    cause: new Error(`the document ${name} in ${collection} is not valid: ${why}`),
+export const unreadable = (collection: string, id: unknown, why: string): UnavailableError =>
+  new UnavailableError(`reading ${collection}`, {
+    cause: new Error(`the document ${shownId(id)} in ${collection} is not valid: ${why}`),
   });
-};
 
 /**
  * Whether Node.js reports a network error. The driver passes on what lookups of mongodb+srv and sockets reject with:

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { inspect } from 'node:util';
 import {
   Binary,
   Decimal128,
@@ -11,6 +12,7 @@ import {
   type Document,
 } from 'mongodb';
 import { MongoStoreError, openMongoStore } from '../../../src/adapters/mongodb/index.js';
+import type { OpenMode } from '../../../src/application/ports/store.js';
 import type { Pet } from '../../../src/domain/pet.js';
 import { until } from '../../until.js';
 import { MongoProxy } from './mongo-proxy.js';
@@ -49,6 +51,14 @@ const NO_ANIMAL: Readonly<Record<string, AnyDocument>> = {
   'an id that is a decimal': { _id: Decimal128.fromString('27') },
 };
 
+/** Documents that no list has, though they may be meant as animals. */
+const UNLISTED: Readonly<Record<string, AnyDocument>> = {
+  'without a status': { _id: 2, name: 'Rex', categoryId: 7 },
+  'with an unknown status': { ...VALID, _id: 2n, status: 'Sold' },
+  'with an id that the server made': { ...VALID, _id: new ObjectId() },
+  'with an id below 1': { ...VALID, _id: 0n },
+};
+
 /** Ways to open a store that create none. */
 const READING = ['existing', 'read', 'snapshot'] as const;
 
@@ -78,8 +88,8 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
   afterEach(() => dropDatabase(server, database));
 
   /** Opens a store, and closes it when it has given so many notices. Resolves to them. */
-  async function prepared(lines: number): Promise<string[]> {
-    const { store, notices } = await openNoting(url);
+  async function prepared(lines: number, mode: OpenMode = 'create'): Promise<string[]> {
+    const { store, notices } = await openNoting(url, { mode });
     await store.check();
     await until('the database is prepared', async () => notices.length >= lines);
     await store.close();
@@ -163,6 +173,26 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
       for (const cause of causes) expect(cause).to.include(`the collection ${name} ${what}`);
       const counters = await db.listCollections({ name: 'counters' }).toArray();
       expect(counters, 'ids').to.deep.equal([]);
+    });
+  }
+
+  for (const [what, document] of Object.entries(UNLISTED)) {
+    it(`are said to have a document that lists pass over, however they are opened: one ${what}`, async () => {
+      const pets = db.collection<AnyDocument>('pets');
+      await pets.insertMany([
+        { ...VALID, _id: 10n },
+        { _id: 11n, removedUntil: new Date() },
+      ]);
+      const before = [...(await prepared(3)), ...(await prepared(0, 'read'))];
+      await pets.insertOne(document);
+      const said: string[] = [];
+      for (const mode of ['create', ...READING] as const) said.push(...(await prepared(1, mode)));
+
+      expect(before.join()).to.not.include('pass over');
+      expect(said).to.have.length(4);
+      for (const line of said) {
+        expect(line).to.include(`pass over documents in pets, such as ${inspect(document._id)}:`);
+      }
     });
   }
 
