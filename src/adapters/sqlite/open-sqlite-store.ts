@@ -64,7 +64,7 @@ function requireStorePath(path: string): void {
 
 const NO_PATH =
   `is no path of a store: name a file, ${CLEAN_PATH}. ` +
-  'A store in memory is that of animal-store/memory';
+  'For a store in memory, use animal-store/memory';
 
 function openFile(
   file: string,
