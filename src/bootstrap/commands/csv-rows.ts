@@ -173,12 +173,12 @@ function fieldReader(header: readonly string[], { columns, name, unread }: PetFi
   const readIndexes = new Set(wanted.map(({ index }) => index));
   for (const [index, column] of header.entries())
     if (!readIndexes.has(index)) addUnread(unread, column);
-  /** The columns without a name: below a merged cell they may hold a status. */
-  const unnamed = [...names.keys()].filter((index) => names[index] === '');
 
   return (cells) => {
-    for (const index of unnamed)
-      if (cells[index]?.trim()) addUnread(unread, `column ${index + 1}, which has no name`);
+    // Below a merged cell, columns without a name may hold a status.
+    for (const [index, cell] of cells.entries())
+      if (names[index] === '' && cell.trim() !== '')
+        addUnread(unread, `column ${index + 1}, which has no name`);
     // Spreadsheets omit what is empty at the end of a line.
     const missing = wanted.filter(({ index }) => index >= cells.length);
     const isCut = missing.some(({ field }) => REQUIRED.has(field));
