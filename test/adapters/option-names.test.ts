@@ -141,6 +141,12 @@ describe('Options and values of them that do not exist', () => {
     expect(await importPets(rows, parts)).to.deep.equal({ added: 0, line: 0 });
   });
 
+  it('do not include a part of a millisecond', async () => {
+    await using store = await openMongoStore(nowhere, { timeout: 1000 / 3 });
+
+    expect(store.location).to.equal(nowhere);
+  });
+
   it('are refused as a parameter if they were one of a page: a loop over pages would not end', async () => {
     const { store } = functions();
     const query = { limit: 5, cursor: 'MTA' };

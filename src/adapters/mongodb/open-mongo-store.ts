@@ -30,8 +30,8 @@ export async function openMongoStore(
   options: MongoStoreOptions = {},
 ): Promise<CompleteStore> {
   requireOpenOptions(options, ['timeout']);
-  const { mode = 'create', timeout = 5000, onNotice } = options;
-  requireInteger('timeout', timeout, 1);
+  const { mode = 'create', onNotice } = options;
+  const timeout = requireInteger('timeout', Math.ceil(options.timeout ?? 5000), 1);
   const fault = await mongoUrlFault(url);
   if (fault !== undefined) throw new MongoStoreError(`The URL ${fault}.`);
   const { client, database } = readUrl(url);
