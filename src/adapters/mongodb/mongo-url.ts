@@ -67,7 +67,13 @@ const UNUSABLE_DATABASE =
 const NOT_A_URL =
   'is not a MongoDB connection string such as ' +
   'mongodb://user:password@host:27017/database?option=value; ' +
-  'percent-encode : / ? # [ ] @ and % in user and password';
+  'percent-encode : / ? # [ ] @ and % in user and password; mongodb+srv:// takes one name without port';
+
+/** Options of a URL behind another sign than `?` would be part of the database's name. */
+const MISPLACED_OPTIONS = /^[^/]*:\/\/[^/?]*\/[^?]*[&;=#]/;
+
+const NO_OPTIONS =
+  'has & ; = or # in the name of its database: options begin with ?, as in host/database?option=value';
 
 /**
  * Resolves to what is wrong with a URL, as the end of a sentence that begins with its name, or to `undefined`. Without
@@ -79,15 +85,43 @@ export async function mongoUrlFault(url: string): Promise<string | undefined> {
     if (UNUSABLE.test(database) || Buffer.byteLength(database) > 63) return UNUSABLE_DATABASE;
     const { minPoolSize, maxPoolSize, ...options } = client.options;
     if (minPoolSize > maxPoolSize) return 'has a minPoolSize above its maxPoolSize';
+    if (MISPLACED_OPTIONS.test(url)) return NO_OPTIONS;
+    const misread = misreadNumbers(url, client.options);
+    if (misread.length > 0) return `has options that are no whole numbers: ${misread.join(', ')}`;
     return await fileFault([options.tlsCAFile, options.tlsCRLFile, options.tlsCertificateKeyFile]);
   } catch (error) {
     // The driver's messages quote the URL with its password, so only the names of options are passed on.
     const words = isError(error) ? error.message.toLowerCase().split(/\W+/) : [];
-    const [, query = ''] = url.split('?', 2);
-    const options = [...new URLSearchParams(query).keys()].map((name) => name.toLowerCase());
+    const options = optionsOf(url).map(([name]) => name);
     const refused = options.filter((option) => words.includes(option));
-    if (refused.length === 0) return NOT_A_URL;
-    return `has options that the driver refuses: ${refused.join(', ')}`;
+    if (refused.length > 0) return `has options that the driver refuses: ${refused.join(', ')}`;
+    // It also names options as the driver does inside, or by their values alone.
+    if (options.length === 0 || !isReadable(url.split('?', 1).join())) return NOT_A_URL;
+    return `has an option that the driver refuses, one of ${options.join(', ')}`;
+  }
+}
+
+/** The options of a URL: each name in lower case, and its value. */
+function optionsOf(url: string): ReadonlyArray<readonly [name: string, value: string]> {
+  const [, query = ''] = url.split('?', 2);
+  return [...new URLSearchParams(query)].map(([name, value]) => [name.toLowerCase(), value]);
+}
+
+/** The options that the driver reads only the start of: 5 of `5s`, which would be milliseconds. */
+function misreadNumbers(url: string, read: object): string[] {
+  const numbers = new Map<string, string>();
+  for (const [name, value] of Object.entries(read))
+    if (typeof value === 'number') numbers.set(name.toLowerCase(), String(value));
+  const misread = optionsOf(url).filter(([name, value]) => value !== (numbers.get(name) ?? value));
+  return misread.map(([name]) => name);
+}
+
+function isReadable(url: string): boolean {
+  try {
+    readUrl(url);
+    return true;
+  } catch {
+    return false;
   }
 }
 

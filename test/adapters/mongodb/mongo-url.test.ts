@@ -32,6 +32,16 @@ const NAMED = {
   'mongodb://host/?tls=true&tlscafile=/missing/ca%20file': '/missing/ca file (ENOENT)',
   'mongodb://host/?tlsCRLFile=/': ' / (EISDIR)',
   'mongodb://host/?TLSCERTIFICATEKEYFILE=/missing+key': '/missing key (ENOENT)',
+  'mongodb://host/?serverSelectionTimeoutMS=5s&MAXPOOLSIZE=1e3&connectTimeoutMS=1.5&maxIdleTimeMS=500':
+    ' no whole numbers: serverselectiontimeoutms, maxpoolsize, connecttimeoutms.',
+  'mongodb://host/db&replicaSet=rs0': 'options begin with ?',
+  'mongodb://host/db;replicaSet=rs0?tls=true': 'options begin with ?',
+  'mongodb://host/replicaSet=rs0': 'options begin with ?',
+  'mongodb://host/db#main': 'options begin with ?',
+  'mongodb://host/db?appName=x&tlsAllowInvalidCertificates=flase':
+    'refuses, one of appname, tlsallowinvalidcertificates.',
+  'mongodb://host/db?compressors=zlib,snapy': 'refuses, one of compressors.',
+  'mongodb+srv://one.example.com:27017/db?appName=x': 'one name without port.',
   'mongodb://host/?unknown=1&foo=2&appName=x': ': unknown, foo.',
 };
 
@@ -42,6 +52,7 @@ const LOCATIONS = {
   'mongodb://one': 'mongodb://one:27017/animal-store',
   'mongodb://one/test': 'mongodb://one:27017/test',
   'mongodb://one/our%2Danimals': 'mongodb://one:27017/our-animals',
+  'mongodb://u:a&b=c;d@one/our%26animals': 'mongodb://one:27017/our&animals',
   'mongodb://one?tlsCAFile=/etc/hosts': 'mongodb://one:27017/animal-store',
   'mongodb://one/?tlsCAFile=/etc/hosts&appName=a/animals': 'mongodb://one:27017/animal-store',
   'mongodb://one/a?readPreference=secondaryPreferred&maxStalenessSeconds=120&serverSelectionTimeoutMS=1':
