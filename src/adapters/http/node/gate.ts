@@ -25,7 +25,7 @@ export interface Gates {
   readonly limits: ServerLimits;
   readonly open: Set<Gate>;
   readonly admission: AdmissionControl | undefined;
-  /** In which the first requests and the ends of connections take turns, by the addresses of their clients. */
+  /** In which first requests, waiting input and the ends of connections take turns, by the addresses of their clients. */
   readonly turns: FairScheduler;
   /** Responds in place of a listener, and closes the connection. `bytes`: where `node:http` found a fault. */
   readonly refuse: (gate: Gate, error: HttpError, bytes?: Buffer) => void;
@@ -219,12 +219,14 @@ export class Gate extends Duplex {
   }
 
   /**
-   * Feeds after the next turn, since the reset of a connection is read after its request. The first requests and the ends
-   * of connections take turns: thousands at once would stall the event loop ("2,500 idle connections after GET /livez").
+   * Feeds after the next turn, since the reset of a connection is read after its request. First requests, waiting input
+   * and the ends of connections take turns: thousands at once would stall the event loop ("2,500 idle connections after
+   * GET /livez").
    */
   async #feedInTurn(): Promise<void> {
     await nextTurn();
     await this.#gates.turns.takeTurn(this.remoteAddress ?? '');
+    this.#isFeedDue = false;
     this.feed();
   }
 
@@ -236,10 +238,7 @@ export class Gate extends Duplex {
     const hasInput = this.#input.length > 0 || this.#socket.readableEnded;
     if (this.#isFeedDue || !hasInput) return;
     this.#isFeedDue = true;
-    setImmediate(() => {
-      this.#isFeedDue = false;
-      this.feed();
-    });
+    void this.#feedInTurn();
   }
 
   /** Takes a piece of a request between responses, and of a body while the listener reads it. */

@@ -14,7 +14,7 @@ import {
   serverHasRead,
   steady,
 } from './listening-server.js';
-import { exchange, stalled } from './raw-connection.js';
+import { RawConnection, exchange, stalled } from './raw-connection.js';
 
 const closing: RequestListener = (_request, response) => {
   response.setHeader('Connection', 'close').end();
@@ -142,6 +142,29 @@ describe('Pipelined requests', () => {
 
     // Two where a segment ends within a request.
     expect(most, 'requests in a turn').to.be.at.most(2);
+  });
+
+  it('of many connections share a turn of the event loop', async () => {
+    let inTurn = 0;
+    let most = 0;
+    const beginTurn = (): void => {
+      inTurn = 0;
+    };
+    const { port } = await listening((_request, response) => {
+      if (inTurn === 0) setImmediate(beginTurn);
+      inTurn += 1;
+      most = Math.max(most, inTurn);
+      const until = performance.now() + 1;
+      while (performance.now() < until);
+      response.end();
+    });
+    const sent = head('GET /').repeat(20);
+
+    const opening = Array.from({ length: 50 }, () => RawConnection.open(port, sent));
+    const connections = await Promise.all(opening);
+    await Promise.all(connections.map((connection) => connection.responses(20)));
+
+    expect(most, 'requests in a turn').to.be.at.most(30);
   });
 
   it('are parsed in few pieces, however many empty lines come before them', async () => {
