@@ -80,7 +80,8 @@ describeStore('The commands of a MongoDB store', ({ onStore, throughProxy }) => 
       await store.apiKeys.list();
       await store.transfer.readClaims({ limit: 5, now: Date.now() });
 
-      const reads = named(proxy.commands, 'find');
+      // The preparation, which goes on in the background, looks for documents that lists pass over.
+      const reads = named(proxy.commands, 'find').filter(({ filter }) => !('$or' in filter));
       expect(reads, 'one for each call, and the animals of the claims').to.have.length(8);
       for (const { readConcern, maxTimeMS, $readPreference } of reads) {
         expect(readConcern).to.deep.include({ level: 'majority' });
