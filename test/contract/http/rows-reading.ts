@@ -49,7 +49,7 @@ const ONCE: ReadonlyArray<readonly [what: string, query: string, message: RegExp
   ['a limit with brackets beside one without', 'limit=5&limit[]=5', /limit .*brackets/],
   ['after with an operator', 'after[$gt]=1', /after .*brackets/],
   ['after with an operator behind a dot', 'after.gt=1', /after .*spelling/],
-  ['a status in capitals, as some languages write names', 'Status=sold', /status .*spelling/],
+  ['a limit in capitals, as some languages write names', 'Limit=5', /limit .*spelling/],
   ['a limit in capitals beside one that is not', 'limit=5&LIMIT=5', /limit .*spelling/],
   ['a cursor of an older version, and names after', 'cursor=0', /cursor .*after/],
   ['a cursor of an older version beside after', '%63ursor=0&after=1', /cursor .*after/],
