@@ -96,7 +96,8 @@ export async function mongoUrlFault(url: string): Promise<string | undefined> {
     const refused = options.filter((option) => words.includes(option));
     if (refused.length > 0) return `has options that the driver refuses: ${refused.join(', ')}`;
     // It also names options as the driver does inside, or by their values alone.
-    if (options.length === 0 || !isReadable(url.split('?', 1).join())) return NOT_A_URL;
+    const [withoutOptions = ''] = url.split('?');
+    if (options.length === 0 || !isReadable(withoutOptions)) return NOT_A_URL;
     return `has an option that the driver refuses, one of ${options.join(', ')}`;
   }
 }

@@ -20,6 +20,22 @@ const closing: RequestListener = (_request, response) => {
   response.setHeader('Connection', 'close').end();
 };
 
+/** Counts what happens in one turn of the event loop. */
+class TurnCounter {
+  most = 0;
+  #inTurn = 0;
+
+  count(): void {
+    if (this.#inTurn === 0) setImmediate(this.#beginTurn);
+    this.#inTurn += 1;
+    this.most = Math.max(this.most, this.#inTurn);
+  }
+
+  readonly #beginTurn = (): void => {
+    this.#inTurn = 0;
+  };
+}
+
 describe('Pipelined requests', () => {
   afterEach(closeServers);
 
@@ -125,15 +141,9 @@ describe('Pipelined requests', () => {
   });
 
   it('of one client are not answered by the dozen in one turn of the event loop', async () => {
-    let inTurn = 0;
-    let most = 0;
-    const beginTurn = (): void => {
-      inTurn = 0;
-    };
+    const turns = new TurnCounter();
     const { open } = await listening((_request, response) => {
-      if (inTurn === 0) setImmediate(beginTurn);
-      inTurn += 1;
-      most = Math.max(most, inTurn);
+      turns.count();
       response.end();
     });
 
@@ -141,19 +151,13 @@ describe('Pipelined requests', () => {
     await connection.responses(500);
 
     // Two where a segment ends within a request.
-    expect(most, 'requests in a turn').to.be.at.most(2);
+    expect(turns.most, 'requests in a turn').to.be.at.most(2);
   });
 
   it('of many connections share a turn of the event loop', async () => {
-    let inTurn = 0;
-    let most = 0;
-    const beginTurn = (): void => {
-      inTurn = 0;
-    };
+    const turns = new TurnCounter();
     const { port } = await listening((_request, response) => {
-      if (inTurn === 0) setImmediate(beginTurn);
-      inTurn += 1;
-      most = Math.max(most, inTurn);
+      turns.count();
       const until = performance.now() + 1;
       while (performance.now() < until);
       response.end();
@@ -164,7 +168,7 @@ describe('Pipelined requests', () => {
     const connections = await Promise.all(opening);
     await Promise.all(connections.map((connection) => connection.responses(20)));
 
-    expect(most, 'requests in a turn').to.be.at.most(30);
+    expect(turns.most, 'requests in a turn').to.be.at.most(30);
   });
 
   it('are parsed in few pieces, however many empty lines come before them', async () => {
