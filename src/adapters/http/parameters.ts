@@ -51,8 +51,8 @@ export function readFrom(query: string): PetStatus | undefined {
 }
 
 /**
- * A fault for each parameter that is given more than once, in capitals, or with brackets or a dot, as client libraries
- * write `Status=sold`, `status[]=sold` and `after.gt=1`. If it were ignored, the response would have other animals than the
+ * A fault for each parameter that is given more than once, in capitals, or with brackets or a dot. Client libraries write
+ * `Status=sold`, `status[]=sold` and `after.gt=1`. If these were ignored, the response would have other animals than the
  * client asked for.
  */
 function repeatedOrMisspelledIn(sent: URLSearchParams, names: readonly string[]): Fault[] {

@@ -91,8 +91,8 @@ export function withoutArguments(message: string): string {
 }
 
 /**
- * Lets a command and its subcommands refuse an option that is given twice, of which the last value alone would count, and
- * one whose value was omitted, which would take the next option for it.
+ * Lets a command and its subcommands refuse options that commander misreads. Of an option that is given twice, the last
+ * value alone would count. An option whose value was omitted would take the next option for it.
  */
 export function refuseMisread(command: Command): void {
   for (const option of command.options) {
