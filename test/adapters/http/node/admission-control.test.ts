@@ -40,7 +40,8 @@ const by = (key: string, request: HttpRequest): HttpRequest => ({
   header: (name) => (name === 'authorization' ? `Bearer ${key}` : undefined),
 });
 
-const most = (maxInFlight: number): AdmissionControl => new AdmissionControl({ maxInFlight });
+const most = (maxInFlight: number): AdmissionControl =>
+  new AdmissionControl({ maxInFlight, maxWait: Infinity });
 /** Why a permit is refused to its caller, if it is. */
 const refusalOf = (permit: Permit): Promise<string | undefined> =>
   Promise.resolve(permit.admitCaller('a')).then(
@@ -81,6 +82,7 @@ async function startsByTurn(milliseconds: readonly number[]): Promise<readonly n
 }
 
 describe('The places for requests', () => {
+  afterEach(() => mock.reset());
   keepAlive();
 
   it('are left in part by each key to the others', async () => {
@@ -123,10 +125,13 @@ describe('The places for requests', () => {
       const held = Promise.withResolvers<Uint8Array>();
       held.promise.catch(() => {});
       const readBody = (): Promise<Uint8Array> => held.promise;
-      const crowd = ['one', 'two', 'three'].flatMap((key) =>
-        times(3, () => http.handle(by(key, { ...request, readBody }))),
-      );
-      for (let turn = 0; turn < 2; turn += 1) await settled();
+      let refused = 0;
+      const send = async (key: string): Promise<void> => {
+        const response = await http.handle(by(key, { ...request, readBody }));
+        if (outcome(response) === BUSY) refused += 1;
+      };
+      const crowd = ['one', 'two', 'three'].flatMap((key) => times(3, () => send(key)));
+      await until('four of nine have the places', () => refused === 5, 10_000);
       const before = pets.calls.length;
 
       const last = http.handle(by('last', request));
@@ -141,14 +146,14 @@ describe('The places for requests', () => {
   }
 
   it('of calls that outlive their 503 are free once those settle, or a minute later', async () => {
-    const timers = mock.method(globalThis, 'setTimeout');
+    mock.timers.enable({ apis: ['setTimeout'] });
     const pets = new HeldPetRepository();
     const admission = most(4);
     const http = httpInterface({ pets, admission, settings: { requestDeadline: 20 } });
-    await expectAll(
-      BUSY,
-      times(3, () => http.handle(LIST)),
-    );
+    const late = times(3, () => http.handle(LIST));
+    await pets.called(3);
+    mock.timers.tick(20);
+    await expectAll(BUSY, late);
     expect(admission.inFlight, 'requests in progress after three late ones').to.equal(0);
 
     expect(outcome(await http.handle(LIST))).to.equal(BUSY);
@@ -161,10 +166,10 @@ describe('The places for requests', () => {
     void http.handle(LIST);
     await pets.called(5);
 
-    await until('those are late, too', () => admission.inFlight === 0);
-    for (const { arguments: given } of timers.mock.calls) if (given[1] === 60_000) given[0]();
-    timers.mock.restore();
+    mock.timers.tick(20);
     await settled();
+    expect(admission.inFlight, 'requests in progress once those are late, too').to.equal(0);
+    mock.timers.tick(60_000);
     void http.handle(LIST);
     await pets.called(6);
   });
