@@ -146,7 +146,8 @@ export class NodeServer {
   async #acceptAll(milliseconds: number): Promise<void> {
     this.#gates.isHeld = true;
     const until = performance.now() + milliseconds;
-    for (let quiet = 0; quiet < QUIET_TURNS && performance.now() < until; quiet += 1) {
+    for (let turn = 0, quiet = 0; quiet < QUIET_TURNS; turn += 1, quiet += 1) {
+      if (turn >= QUIET_TURNS && performance.now() >= until) break; // not before: the machine may have paused
       const accepted = this.#accepted;
       await nextTurn(); // Node accepts one connection a turn
       if (this.#accepted > accepted) quiet = 0;

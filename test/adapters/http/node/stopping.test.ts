@@ -60,17 +60,23 @@ describe('A listening server that is closed', () => {
       expect(await closed, 'the error that ended a connection').to.equal(undefined);
   });
 
-  it('answers those that are connected, but not accepted yet', async () => {
-    const { server, open } = await listening(echoTarget);
-    const opening = Array.from({ length: 20 }, () => open(head('GET /')));
-    await new Promise((resolve) => process.nextTick(resolve)); // the operating system has connected them
+  for (const [what, pause] of [
+    ['', 0],
+    [', also after a pause of the machine', 20_000],
+  ] as const)
+    it(`answers those that are connected, but not accepted yet${what}`, () =>
+      withClock(async (forward) => {
+        const { server, open } = await listening(echoTarget);
+        const opening = Array.from({ length: 20 }, () => open(head('GET /')));
+        await new Promise((resolve) => process.nextTick(resolve)); // the operating system has connected them
 
-    const closed = server.close(30_000);
+        const closed = server.close(30_000);
+        forward(pause);
 
-    for (const connection of await Promise.all(opening))
-      expect(await connection.allBodies()).to.deep.equal(['/']);
-    await expectAllAnswered(closed);
-  });
+        for (const connection of await Promise.all(opening))
+          expect(await connection.allBodies()).to.deep.equal(['/']);
+        await expectAllAnswered(closed);
+      }));
 
   it('answers clients that reconnect at once, until it refuses them', async () => {
     const { server, open } = await listening(echoTarget);
