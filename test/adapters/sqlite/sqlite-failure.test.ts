@@ -34,10 +34,13 @@ const FAIL_COMMITS = `
   CREATE TRIGGER fail_commits AFTER INSERT ON pets BEGIN INSERT INTO orphans VALUES (-1); END;
 `;
 
-/** Lets five seconds pass at once, until the mocks are restored. */
-function skipTime(): void {
-  const later = Date.now() + 5000;
-  mock.method(Date, 'now', () => later);
+/** Stops the clock, until the mocks are restored. The function that it returns lets five seconds pass at once. */
+function stopClock(): () => void {
+  let now = Date.now();
+  mock.method(Date, 'now', () => now);
+  return () => {
+    now += 5000;
+  };
 }
 
 describe('an SQLite store in trouble', () => {
@@ -230,6 +233,7 @@ describe('an SQLite store in trouble', () => {
     }
 
     it('notices that it was removed although the time of the folder shows no second change', async () => {
+      const skipTime = stopClock();
       stopTimeOfFolder();
       const requireInPlace = inPlaceChecker(file);
       requireInPlace();
@@ -244,7 +248,7 @@ describe('an SQLite store in trouble', () => {
 
     it('looks only at the folder once that has not changed for long', () => {
       const requireInPlace = inPlaceChecker(file);
-      skipTime();
+      stopClock()();
       requireInPlace();
       const looked = stopTimeOfFolder();
 
@@ -255,7 +259,7 @@ describe('an SQLite store in trouble', () => {
 
     it('notices that it was removed after it looked only at the folder', async () => {
       const requireInPlace = inPlaceChecker(file);
-      skipTime();
+      stopClock()();
       requireInPlace();
       await delay(50); // more than the resolution of the system's clock
 
