@@ -41,9 +41,7 @@ export function failsBroken<Tested extends Subject, Broken, Given extends string
     return results;
   };
 
-  describe(`the contract of ${contract.port}`, function () {
-    this.timeout(60_000);
-
+  describe(`the contract of ${contract.port}`, () => {
     it('names each case differently, and has a broken adapter for each', () => {
       const repeated = names.filter((name, index) => names.indexOf(name) !== index);
       expect(repeated, 'names of several cases').to.deep.equal([]);

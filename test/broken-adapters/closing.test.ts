@@ -114,9 +114,7 @@ const printedBy = async (program: string): Promise<string> => {
 };
 const contractModule = JSON.stringify(import.meta.resolve('../contract/index.js'));
 
-describe('A run of a contract ends, because nothing is left open, where', function () {
-  this.timeout(60_000);
-
+describe('A run of a contract ends, because nothing is left open, where', () => {
   for (const [fault, { change, options }] of Object.entries(FAULTS)) {
     const run = async <S extends Subject>(contract: Contract<S>, open: () => Promise<S>) => {
       const results = await runContract(contract, open, { animals: 110, ...options });

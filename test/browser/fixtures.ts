@@ -25,7 +25,6 @@ export function launchChromium(): Promise<Browser> {
 }
 
 /** Timeout of a test in a browser, in milliseconds. Long, because other work may slow the machine. */
-const TIMEOUT = 60_000;
 
 /**
  * A suite with one browser for all its tests. Pending without a Chromium; with `REQUIRE_CHROMIUM=1` it fails instead.
@@ -35,8 +34,7 @@ export function describeInChromium(title: string, body: (browser: () => Browser)
     describe(title, () => void it('is not run: no Chromium, neither by CHROMIUM nor on the path'));
     return;
   }
-  describe(title, function () {
-    this.timeout(TIMEOUT);
+  describe(title, () => {
     let launched: Browser | undefined;
     before(async () => {
       launched = await launchChromium();

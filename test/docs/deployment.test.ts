@@ -47,9 +47,7 @@ const secondsOf = (pattern: RegExp, text: string): number => Number(capturesIn(t
 
 const [PROGRAM = ''] = capturesIn(read('package.json'), /"animal-store": "(.*)"/g);
 
-describe('The files for deployment', function () {
-  this.timeout(60_000);
-
+describe('The files for deployment', () => {
   let folder: string;
   beforeEach(async () => {
     folder = temporaryFolder();

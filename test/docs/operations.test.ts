@@ -22,9 +22,7 @@ import { startNginx } from './nginx.js';
 
 const run = promisify(execFile);
 
-describe('The pages for operators', function () {
-  this.timeout(60_000);
-
+describe('The pages for operators', () => {
   let folder: string;
   beforeEach(async () => {
     folder = temporaryFolder();

@@ -11,9 +11,7 @@ const FIGURES = /\d(?:[\d,]*\d)?/g;
 
 const linesOf = (code: string): string[] => code.trimEnd().split('\n');
 
-describe('The README', function () {
-  this.timeout(60_000);
-
+describe('The README', () => {
   const here = process.cwd();
   let folder: string;
   let key: string;

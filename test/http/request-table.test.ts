@@ -157,7 +157,7 @@ describe('The service, on Koa, and Fetch', () => {
       );
       const one = await responsesOf(service, situation, rows);
       expect(one).to.deep.equal(await responsesOf(fetch, situation, rows));
-    }).timeout(20_000);
+    });
   }
 });
 

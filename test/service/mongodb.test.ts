@@ -66,7 +66,7 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
 
     await until('it adds', async () => (await add(url, 'Bella')).status === 201);
     expect(await serving.stop(), serving.io.err).to.equal(0);
-  }).timeout(60_000);
+  });
 
   it('serves with the right password only, and says why without quoting a wrong one', async () => {
     const server = await (await create({ replicaSet: false })).start('--auth');
@@ -94,7 +94,7 @@ describeOnOwnServers('A service whose MongoDB server comes and goes', (create) =
       expect(outcome.err.match(/[Aa]uthentication failed/g), outcome.err).to.have.length(1);
       expect(outcome.err).to.not.include('hunter2');
     }
-  }).timeout(60_000);
+  });
 });
 
 /** Three names of this machine. Node.js looks them up, since they are not written as addresses are. */

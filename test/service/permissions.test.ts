@@ -35,8 +35,7 @@ async function used(service: Child): Promise<string> {
   return err;
 }
 
-describe('npm start', function () {
-  this.timeout(60_000);
+describe('npm start', () => {
   afterEach(cleanUp);
 
   it('lets the service read the repository and its store, and write its store only', async () => {

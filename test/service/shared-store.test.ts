@@ -28,8 +28,7 @@ async function addUntilBroken(
   }
 }
 
-describe('Services that use one store', function () {
-  this.timeout(60_000);
+describe('Services that use one store', () => {
   afterEach(cleanUp);
 
   it('lose no acknowledged animal, and have none twice, when killed under load', async () => {

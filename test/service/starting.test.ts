@@ -53,7 +53,7 @@ describe('The program', () => {
         .to.match(/stopping on SIGTERM.*"stopped"/s)
         .and.not.include(key);
     },
-  ).timeout(60_000);
+  );
 
   it('ends with 2 when a module of ADAPTERS fails that would keep the process', async () => {
     const folder = temporaryFolder();

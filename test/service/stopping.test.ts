@@ -179,7 +179,7 @@ describe('The program, told to stop', () => {
     const animals = await new StoreClient(KEY, false).all(current.url);
 
     expect([...animals.keys()]).to.have.members(acknowledged);
-  }).timeout(60_000);
+  });
 
   it('keeps serving when nobody reads its log or its output any more', async () => {
     const { child, url } = await startedService(temporaryFolder());
@@ -214,7 +214,7 @@ describe('The program, told to stop', () => {
     expect(out.match(/stopping on SIGINT/g), out).to.have.length(1);
     expect(out.match(/stopped\b/g), out).to.have.length(1);
     expect(code, out).to.equal(0);
-  }).timeout(40_000);
+  });
 });
 
 /** Runs npm start in a terminal, presses Ctrl-C when the service is ready, and ends as npm does. */

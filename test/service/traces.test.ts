@@ -163,7 +163,7 @@ describeOnMongo('A service with traces', (server) => {
       const lines = err.split('\n').filter((line) => line.includes(`"trace_id":"${TRACE}"`));
       expect(lines.join('\n')).to.include('"status":200');
     }),
-  ).timeout(60_000);
+  );
 
   it('serves and stops well when no collector is there', async () => {
     const endpoint = await collector.listen();
@@ -176,5 +176,5 @@ describeOnMongo('A service with traces', (server) => {
     const { code, err } = await child.stop();
     expect(code, err).to.equal(0);
     expect(err).to.include('the last spans were not sent').and.to.include('ECONNREFUSED');
-  }).timeout(60_000);
+  });
 });

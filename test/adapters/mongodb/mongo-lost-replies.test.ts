@@ -115,7 +115,7 @@ describeStore('A MongoDB store whose replies get lost', ({ throughProxy }) => {
           expect(left, `replies to ${command} left to lose`).to.be.below(2);
           return result;
         }),
-      ).timeout(60_000);
+      );
     }
   }
 

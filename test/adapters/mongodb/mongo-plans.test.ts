@@ -67,7 +67,6 @@ describeOnMongo('The query plans of a MongoDB store', (server) => {
   }
 
   before(async function () {
-    this.timeout(60_000);
     const { msg } = await db().admin().command({ hello: 1 });
     // A cluster's shards have profilers, the process before them has none.
     if (msg === 'isdbgrid') this.skip();

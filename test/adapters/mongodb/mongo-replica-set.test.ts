@@ -86,7 +86,7 @@ describeOnOwnServers('A MongoDB store in a replica set of three', (_create, bina
 
     for (const reason of reasons)
       expect(reason).to.include('takes no writes: name the replica set');
-  }).timeout(60_000);
+  });
 
   for (const [where, pattern, options] of [
     ['its hosts', /replicaSet=.*/, 'replicaSet=others'],
@@ -103,7 +103,7 @@ describeOnOwnServers('A MongoDB store in a replica set of three', (_create, bina
         expect(reason).to.match(
           /the URL names the replica set others; that of 127\.0\.0\.1:\d+ is animals$/,
         );
-    }).timeout(60_000);
+    });
   }
 
   const rolledBack =
@@ -180,6 +180,6 @@ describeOnOwnServers(
       expect(cause).to.match(
         /the URL names the replica set animals; that of 127\.0\.0\.1:\d+ is none$/,
       );
-    }).timeout(60_000);
+    });
   },
 );

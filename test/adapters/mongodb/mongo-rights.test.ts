@@ -72,8 +72,7 @@ describeOnOwnServers('The rights that the page about MongoDB gives the service',
   let server: Mongod;
   let root: MongoClient;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     server = await (await create({ replicaSet: false })).start('--auth');
     // Until there is a user, the server lets its own machine make one.
     await server.administer({

@@ -72,8 +72,7 @@ export function describeOnMongo(title: string, body: (server: MongoServer) => vo
   describeWith(given ?? binary, title, () => {
     let uri = given ?? '';
     if (given === undefined && binary !== undefined) {
-      before(async function () {
-        this.timeout(60_000);
+      before(async () => {
         shared ??= Mongod.create(binary, { replicaSet: true }).then((server) => server.start());
         uri = (await shared).uri('admin');
       });

@@ -283,5 +283,5 @@ describe('Processes that write to one SQLite store', () => {
     while (!tries.some(isFair) && tries.length < 3) tries.push(await compete());
 
     expect(tries.some(isFair), `adds in each try: ${tries.join('; ')}`).to.equal(true);
-  }).timeout(60_000);
+  });
 });

@@ -457,8 +457,7 @@ describe('Permits', () => {
   keepAlive();
   const MOST = 80;
 
-  it('hold nothing in the end, whatever happens to a request at each step', async function () {
-    this.timeout(60_000);
+  it('hold nothing in the end, whatever happens to a request at each step', async () => {
     const property = fc.asyncProperty(
       fc.array(PLANNED, { minLength: 1, maxLength: 12 }),
       fc.boolean(),
