@@ -150,6 +150,14 @@ export async function unavailable(call: Promise<unknown>): Promise<string> {
   return cause.message;
 }
 
+/** Resolves when a store has said of each index of a new database that it is made: that happens in the background. */
+export const untilIndexed = (notices: readonly string[]): Promise<boolean> =>
+  until(
+    'the indexes are made',
+    () => notices.filter((line) => line.startsWith('made the index ')).length === 3,
+    15_000,
+  );
+
 export const untilReady = (store: CompleteStore): Promise<boolean> =>
   until('the store is ready', async () => {
     try {
