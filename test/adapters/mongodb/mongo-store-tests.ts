@@ -150,6 +150,10 @@ export async function unavailable(call: Promise<unknown>): Promise<string> {
   return cause.message;
 }
 
+/** The result of a call that may need several tries: its timeout is short, and machines are busy. */
+export const succeeding = <T extends object>(call: () => Promise<T | undefined>): Promise<T> =>
+  until('the call succeeds', () => call().catch(() => undefined));
+
 /** Resolves when a store has said of each index of a new database that it is made: that happens in the background. */
 export const untilIndexed = (notices: readonly string[]): Promise<boolean> =>
   until(

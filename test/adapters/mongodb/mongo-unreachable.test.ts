@@ -19,6 +19,7 @@ import {
   openNoting,
   rejection,
   rex,
+  succeeding,
   unavailable,
   untilReady,
 } from './mongo-store-tests.js';
@@ -34,10 +35,6 @@ async function timed<Outcome>(call: Promise<Outcome>): Promise<{ outcome: Outcom
   const outcome = await call;
   return { outcome, took: performance.now() - began };
 }
-
-/** The result of a call that may need several tries: its timeout is short, and machines are busy. */
-const succeeding = <T extends object>(call: () => Promise<T | undefined>): Promise<T> =>
-  until('the call succeeds', () => call().catch(() => undefined));
 
 /** Why a list is not served. One that waited would say that no answer came in time. */
 const whyNot = ({ pets }: CompleteStore): Promise<string> => unavailable(pets.list({ limit: 5 }));
@@ -241,7 +238,7 @@ describeStore('A MongoDB store whose database becomes unreachable', ({ throughPr
 
   throughProxy(
     'uses no connection again that was idle for half a minute',
-    { timeout: 1500 },
+    { timeout: 5000 },
     async ({ store, proxy }) => {
       const { pets } = store;
       await Promise.all(times(10, () => pets.add(rex))); // opens ten connections
