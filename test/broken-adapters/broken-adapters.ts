@@ -177,20 +177,23 @@ export function faultsOf<Port extends object>() {
       ]);
     },
 
-    /** Returns what it returned before, for as long as `isFresh`. */
+    /** Returns what it returned before, while `isFresh`, which also gets how often it did that. */
     remembers: (
       name: Name,
-      isFresh: (result: unknown, age: number) => boolean,
+      isFresh: (result: unknown, times: number) => boolean,
       forgetsBy?: Name,
     ): Fault<Port> => {
       return (port) => {
-        const known = new Map<string, { readonly result: unknown; readonly at: number }>();
+        const known = new Map<string, { readonly result: unknown; times: number }>();
         const reads = replaced([name], async (operation, args) => {
           const asked = String(Object.entries(Object(args[0]) as object)) + String(args[0]);
           const before = known.get(asked);
-          if (before && isFresh(before.result, performance.now() - before.at)) return before.result;
+          if (before && isFresh(before.result, before.times)) {
+            before.times += 1;
+            return before.result;
+          }
           const result = await operation(...args);
-          known.set(asked, { result, at: performance.now() });
+          known.set(asked, { result, times: 0 });
           return result;
         });
         const writes = replaced(forgetsBy ? [forgetsBy] : [], (operation, args) => {

@@ -122,7 +122,7 @@ const changing: BrokenAdapters<ChangesFault> = {
 const reading: BrokenAdapters<PetsFault> = {
   'shows a change to the next read, even one that saw the animal just before': inPets.remembers(
     'findById',
-    (_, age) => age < 100,
+    (_, times) => times === 0,
   ),
   // Numbers animals by how many there are.
   'never assigns the id of a removed animal again': (pets) => ({

@@ -52,7 +52,7 @@ const reading: BrokenPets = {
   ],
   'shows a new animal to the next read, even one that found nothing or another list just before': [
     remembersAbsence,
-    remembers('list', (_, age) => age < 100),
+    remembers('list', (_, times) => times === 0),
   ],
   'lists and finds nothing when the store is empty': [
     returns({ findById: (pet) => pet ?? null }),
