@@ -13,6 +13,11 @@ const NOT_PRIMARY = new Error(
     'name the replica set, without directConnection',
 );
 
+/** How long a replica set may have no primary before it is unreachable, in milliseconds. An election usually takes less. */
+const ELECTION_LIMIT = 3000;
+
+const NO_PRIMARY = new Error('no primary was found in the replica set');
+
 /** A server was reached that cannot serve the URL: it is no member of the replica set that the URL names. */
 class WrongServerError extends Error {}
 
@@ -23,6 +28,9 @@ export function watchReachability(client: MongoClient, notice: ReturnType<typeof
   /** Set while no server takes writes: the reason, and since when. */
   let unreachable: { readonly cause: Error; readonly since: number } | undefined;
 
+  /** Set while a replica set has no primary, and no fault of a member is known. */
+  let election: NodeJS.Timeout | undefined;
+
   /** Notes that no server takes writes. */
   function setUnreachable(cause: Error): void {
     if (!unreachable) notice(`the database is unreachable: ${cause.message}`);
@@ -31,19 +39,31 @@ export function watchReachability(client: MongoClient, notice: ReturnType<typeof
     unreachable = { cause, since: unreachable?.since ?? start };
   }
 
+  function endElection(): void {
+    clearTimeout(election);
+    election = undefined;
+  }
+
+  client.on('topologyClosed', endElection);
   // From the heartbeats: the driver removes a server of another replica set from its description of the servers.
   client.on('serverHeartbeatSucceeded', ({ connectionId: host, reply }) => {
     wrongServer = describeWrongServer(host, reply, client.options.replicaSet);
   });
   client.on('topologyDescriptionChanged', ({ newDescription }) => {
-    const members = [...newDescription.servers.values()];
-    if (members.some(({ isWritable }) => isWritable)) {
-      if (unreachable) notice('the database is reachable again');
-      unreachable = undefined;
+    const { type, servers } = newDescription;
+    const cause = describeUnreachable(newDescription, wrongServer);
+    const mayElect = type === 'ReplicaSetNoPrimary' && !cause;
+    if (mayElect) {
+      election ??= setTimeout(setUnreachable, ELECTION_LIMIT, NO_PRIMARY).unref();
       return;
     }
-    const cause = describeUnreachable(newDescription, wrongServer);
-    if (cause) setUnreachable(cause);
+    endElection();
+    if ([...servers.values()].some(({ isWritable }) => isWritable)) {
+      if (unreachable) notice('the database is reachable again');
+      unreachable = undefined;
+    } else if (cause) {
+      setUnreachable(cause);
+    }
   });
 
   return {

@@ -6,7 +6,7 @@ import { EventEmitter } from 'node:events';
 import { mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
+import { openMongoStore, type MongoStoreOptions } from '../../../src/adapters/mongodb/index.js';
 import { mongoConnection } from '../../../src/adapters/mongodb/mongo-connection.js';
 import type { CompleteStore } from '../../../src/application/ports/store.js';
 import { until } from '../../until.js';
@@ -42,28 +42,59 @@ const whyNot = ({ pets }: CompleteStore): Promise<string> => unavailable(pets.li
 /** Waits until a list has failed. */
 const failing = ({ pets }: CompleteStore): Promise<unknown> => rejection(pets.list({ limit: 5 }));
 
+/** A connection whose client only says what the test has it say of its servers. */
+function connectionOf(options: MongoStoreOptions) {
+  const client = new EventEmitter();
+  Object.assign(client, { db: () => ({}), connect: () => new Promise(() => {}) });
+  const connection = mongoConnection(client as MongoClient, 'db', { ...options, mode: 'read' });
+  const say = (type: string, member: object): void => {
+    const newDescription = { type, servers: new Map([['a:1', member]]) };
+    client.emit('topologyDescriptionChanged', { newDescription });
+  };
+  return { connection, say };
+}
+
 describe('A MongoDB store that hears again and again that its database is unreachable', () => {
   it('refuses calls at once from its timeout after the first time', async () => {
-    const client = new EventEmitter();
-    Object.assign(client, { db: () => ({}), connect: () => new Promise(() => {}) });
-    const options = { timeout: 200, mode: 'read' } as const;
-    const connection = mongoConnection(client as MongoClient, 'db', options);
-    const lose = (reason: string): void => {
-      const member = { isWritable: false, error: new MongoNetworkError(reason) };
-      const newDescription = {
-        type: 'Unknown',
-        servers: new Map([['a:1', member]]),
-      };
-      client.emit('topologyDescriptionChanged', { newDescription });
-    };
-    lose('refused');
+    const { connection, say } = connectionOf({ timeout: 200 });
+    say('Unknown', { error: new MongoNetworkError('refused') });
     await delay(200);
-    lose('silent');
+    say('Unknown', { error: new MongoNetworkError('silent') });
 
     const reason = await unavailable(connection.run('trying', {}, async () => {}));
 
     // A call that waited would say that no answer came in time.
     expect(reason).to.equal('silent');
+  });
+});
+
+describe('A MongoDB store whose replica set has no primary', () => {
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+  afterEach(() => mock.timers.reset());
+
+  const secondary = { type: 'RSSecondary' };
+  const primary = { type: 'RSPrimary', isWritable: true };
+
+  it('says so once after three seconds, and when there is one again, but says nothing of a short election', () => {
+    const notices: string[] = [];
+    const { say } = connectionOf({ onNotice: (line) => notices.push(line) });
+    say('ReplicaSetNoPrimary', secondary);
+    mock.timers.tick(2999);
+    say('ReplicaSetWithPrimary', primary);
+    mock.timers.tick(3000);
+    const ofShort = notices.splice(0);
+
+    for (const wait of [2999, 1, 60_000]) {
+      say('ReplicaSetNoPrimary', secondary);
+      mock.timers.tick(wait);
+    }
+    say('ReplicaSetWithPrimary', primary);
+
+    expect(ofShort, 'of the short election').to.deep.equal([]);
+    expect(notices, 'of the long one').to.deep.equal([
+      'the database is unreachable: no primary was found in the replica set',
+      'the database is reachable again',
+    ]);
   });
 });
 
