@@ -76,7 +76,11 @@ export async function createIndexes(
       .collection(on)
       .indexes(options)
       .catch(() => []);
-    if (present.some((other) => isSame(index, other))) continue;
+    const same = present.find((other) => isSame(index, other));
+    if (same?.hidden) {
+      notice(`the index ${same.name} on ${on} is hidden: unhide it, so that queries can use it`);
+    }
+    if (same) continue;
     try {
       await database.command({ createIndexes: on, indexes: [index] }, options);
       notice(`made the index ${index.name} on ${on}`, 'info');
@@ -109,11 +113,14 @@ export async function reportUnlisted(
   );
 }
 
-/** Whether an index serves as the one that is wanted: for all documents, and deleting as that one does. */
+/**
+ * Whether an index serves as the one that is wanted: for all documents, comparing and deleting as that one does. A hidden
+ * one counts, because the server makes no other beside it.
+ */
 const isSame = (wanted: IndexDescription, other: IndexDescriptionInfo): boolean =>
   keysOf(wanted) === keysOf(other) &&
   !other.partialFilterExpression &&
-  !other.hidden &&
+  !other.collation &&
   (wanted.expireAfterSeconds === undefined) === (other.expireAfterSeconds === undefined);
 
 const keysOf = ({ key }: IndexDescription): string => Object.entries(key).flat().join();

@@ -8,6 +8,7 @@ import {
   Long,
   ObjectId,
   type CreateCollectionOptions,
+  type CreateIndexesOptions,
   type Db,
   type Document,
 } from 'mongodb';
@@ -76,6 +77,12 @@ const UNFIT: Readonly<Record<string, readonly [name: string, options: CreateColl
   ],
 };
 
+/** Indexes of the same keys that queries of a store cannot use. */
+const UNSUITABLE: Readonly<Record<string, CreateIndexesOptions>> = {
+  'for some documents': { partialFilterExpression: { status: 'sold' } },
+  'with a collation': { collation: { locale: 'de' } },
+};
+
 describeOnMongo('The collections of a MongoDB store', (server) => {
   let database: string;
   let db: Db;
@@ -138,14 +145,26 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     expect(said).to.deep.equal(['made the index keepUntil_1 on claims']);
   });
 
-  it('need an index for all documents beside one for some of them', async () => {
-    const ofSome = { partialFilterExpression: { status: 'sold' } };
-    await db.collection('pets').createIndex({ status: 1, _id: 1 }, { name: 'sold', ...ofSome });
+  it('keep an index that somebody has hidden, and each start says that it is', async () => {
+    const keys = { status: 1, _id: 1 } as const;
+    await db.collection('pets').createIndex(keys, { name: 'status_1__id_1', hidden: true });
 
-    const [made] = await prepared(1);
+    const [said] = await prepared(3);
+    const again = await prepared(1);
 
-    expect(made).to.equal('made the index status_1__id_1 on pets');
+    expect(said).to.match(/^the index status_1__id_1 on pets is hidden: /);
+    expect(again).to.deep.equal([said]);
   });
+
+  for (const [what, options] of Object.entries(UNSUITABLE)) {
+    it(`need their own index beside one ${what}`, async () => {
+      await db.collection('pets').createIndex({ status: 1, _id: 1 }, { name: 'other', ...options });
+
+      const [made] = await prepared(1);
+
+      expect(made).to.equal('made the index status_1__id_1 on pets');
+    });
+  }
 
   it('have every index that can be made, and the log says again and again which cannot', async () => {
     await db.collection('pets').createIndex({ name: 1 }, { name: 'status_1__id_1' });
