@@ -106,12 +106,12 @@ export async function steady(port: number, count: () => number): Promise<number>
 }
 
 /** Rejects if `promise` takes longer: a promise about time, not a way to wait. */
-export const inTime = <T>(promise: Promise<T>, milliseconds = 5_000): Promise<T> =>
+export const inTime = <T>(promise: Promise<T>, milliseconds = 15_000): Promise<T> =>
   within(milliseconds, 'it did not end', promise);
 
 /** Checks that a server that was closed has answered every request, without waiting for idle connections. */
 export async function expectAllAnswered(closed: Promise<boolean>): Promise<void> {
-  expect(await inTime(closed, 10_000), 'whether every request was answered').to.equal(true);
+  expect(await inTime(closed), 'whether every request was answered').to.equal(true);
 }
 
 /** Runs a test that puts the clock of the server forward. */

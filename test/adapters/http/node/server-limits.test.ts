@@ -84,32 +84,40 @@ describe('The limits of the listening server', () => {
     expect(serverLimits({}, 1_499 * MiB).maxConnections).to.equal(1_998);
   });
 
-  const short = {
-    headersTimeout: 100,
-    requestTimeout: 200,
-    connectionsCheckingInterval: 20,
-    lingerTime: 100,
-  };
-
-  for (const [what, sent] of [
-    ['the headers do not end', 'GET / HTTP/1.1\r\nHost: a\r\n'],
-    ['the second request does not end', `${head('POST /', 'Content-Length: 4')}fourGET /`],
-    ['the body does not end', `${head('POST /', 'Content-Length: 9')}four`],
-    ['the last chunk does not come', `${head('POST /', 'Transfer-Encoding: chunked')}1\r\na\r\n`],
+  for (const [what, sent, answered, milliseconds] of [
+    ['the headers do not end', 'GET / HTTP/1.1\r\nHost: a\r\n', 0, 10_000],
+    [
+      'the second request does not end',
+      `${head('POST /', 'Content-Length: 4')}fourGET /`,
+      1,
+      10_000,
+    ],
+    ['the body does not end', `${head('POST /', 'Content-Length: 9')}four`, 0, 15_000],
+    [
+      'the last chunk does not come',
+      `${head('POST /', 'Transfer-Encoding: chunked')}1\r\na\r\n`,
+      0,
+      15_000,
+    ],
   ] as const) {
-    it(`end the connection with 408 when ${what}`, async () => {
-      const { port } = await listening(echoBody, { limits: short });
+    it(`end the connection with 408 when ${what}`, () =>
+      withClock(async (forward) => {
+        const { port, open } = await listening(echoBody, usual);
+        const connection = await open(sent);
+        await connection.responses(answered);
+        await serverHasRead(port);
 
-      const responses = await inTime(exchange(port, sent));
+        forward(milliseconds);
 
-      expectError(responses.at(-1), 408, 'request_timeout');
-    });
+        expectError((await inTime(connection.allResponses())).at(-1), 408, 'request_timeout');
+      }));
   }
 
   // A response could be taken for that of a later request.
   for (const sent of ['', '\r\n', '\r\n\r\n\r\n'])
     it(`close a connection that sent ${sent.length / 2} empty lines, without a response`, async () => {
-      const { port } = await listening(echoBody, { limits: short });
+      const limits = { headersTimeout: 100, connectionsCheckingInterval: 20 };
+      const { port } = await listening(echoBody, { limits });
 
       const responses = await inTime(exchange(port, sent));
 
@@ -179,7 +187,7 @@ describe('The limits of the listening server', () => {
 
   it('close an idle connection without a word', async () => {
     const { open } = await listening(echoTarget, {
-      limits: { ...short, keepAliveTimeout: 50 },
+      limits: { keepAliveTimeout: 50, connectionsCheckingInterval: 10 },
     });
     const connection = await open(head('GET /'));
 

@@ -10,6 +10,7 @@ import {
   listening,
   serverHasRead,
   steady,
+  withClock,
 } from './listening-server.js';
 import { exchange, stalled } from './raw-connection.js';
 
@@ -189,7 +190,7 @@ describe('A body', () => {
     await serverHasRead(port);
     expect(parts, 'while the client does not read').to.deep.equal(['a']);
     connection.socket.resume();
-    await inTime(connection.closed, 20_000);
+    await inTime(connection.closed);
 
     expect(parts, 'once the client has read').to.deep.equal(['a', 'b']);
   });
@@ -198,21 +199,23 @@ describe('A body', () => {
 describe('A connection whose body was not read', () => {
   afterEach(closeServers);
 
-  it('is idle after the response, though the body goes through only then', async () => {
-    const limits = { headersTimeout: 50, connectionsCheckingInterval: 10 };
-    const { held, ask, open } = await holding({ limits });
-    const { connection, response } = await ask(`${head('POST /', 'Content-Length: 4')}four`);
+  it('is idle after the response, though the body goes through only then', () =>
+    withClock(async (forward) => {
+      const limits = { headersTimeout: 10_000, connectionsCheckingInterval: 10 };
+      const { held, ask, open } = await holding({ limits });
+      const { connection, response } = await ask(`${head('POST /', 'Content-Length: 4')}four`);
 
-    response.end();
+      response.end();
 
-    const [first] = await connection.responses(1);
-    expect(first?.headers.get('connection')).to.not.equal('close');
-    // 408: the time of the other would be over as well.
-    await (await open()).allResponses();
-    connection.send(head('GET /next'));
-    (await held.nth(1)).end('next');
-    expect(await connection.bodies(2)).to.deep.equal(['', 'next']);
-  });
+      const [first] = await connection.responses(1);
+      expect(first?.headers.get('connection')).to.not.equal('close');
+      const other = await open();
+      forward(limits.headersTimeout);
+      await other.allResponses(); // the time of the first would be over as well
+      connection.send(head('GET /next'));
+      (await held.nth(1)).end('next');
+      expect(await connection.bodies(2)).to.deep.equal(['', 'next']);
+    }));
 });
 
 describe('Expect: 100-continue', () => {
