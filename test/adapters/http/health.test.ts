@@ -21,11 +21,10 @@ async function heldAfterOneCheck() {
 
 describe('Readiness', () => {
   keepAlive();
-  const now = performance.now.bind(performance);
   let later = 0;
   beforeEach(() => {
     later = 0;
-    mock.method(performance, 'now', () => now() + later);
+    mock.method(performance, 'now', () => later);
   });
   afterEach(() => mock.reset());
 

@@ -198,6 +198,8 @@ describe('The metrics', () => {
     const samples = await measuring();
     const day = 86_400_000;
     let now = new Date();
+    let later = 0;
+    mock.method(performance, 'now', () => later);
     wiring(container).replace(TOKENS.clock, { now: () => now });
     const managed = await container.getAsync(TOKENS.managedApiKeys);
     const { pets, transfer } = await container.getAsync(TOKENS.store);
@@ -223,8 +225,7 @@ describe('The metrics', () => {
     expect(await samples(), 'while it stops').to.include({ animal_store_ready: 0 });
 
     const survey = mock.method(transfer, 'survey', () => Promise.reject(new Error()));
-    let later = performance.now() + 59_000;
-    mock.method(performance, 'now', () => later);
+    later += 59_000;
 
     expect(await samples(), 'within a minute').to.include({ animal_store_pets: 1 });
 
