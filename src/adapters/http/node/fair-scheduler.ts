@@ -16,16 +16,19 @@ export class FairScheduler {
   /** The waiting tasks by caller, the oldest first. The caller whose turn is next comes first. */
   readonly #queues = new Map<string, Array<() => void>>();
   #isStarting = false;
-  /** The number of turns that started something. */
+  /** The number of turns that have begun. */
   #turns = 0;
   #groupSize = LARGEST_GROUP;
   #hasAccepted = false;
 
-  /** Resolves when a task of `caller` may start, to the number of turns that started others before it. */
+  /**
+   * Resolves when a task of `caller` may start, to the number of turns that began before its own: 0 or less if it was
+   * the next that could be started.
+   */
   takeTurn(caller: string): Promise<number> {
-    const before = this.#turns;
+    const next = this.#turns + 1;
     const turn = new Promise<number>((resolve) => {
-      const start = (): void => resolve(this.#turns - before);
+      const start = (): void => resolve(this.#turns - next);
       const queue = this.#queues.get(caller);
       if (queue) queue.push(start);
       else this.#queues.set(caller, [start]);
@@ -46,10 +49,10 @@ export class FairScheduler {
     this.#isStarting = true;
     while (this.#queues.size > 0) {
       await this.#quietTurn();
+      this.#turns += 1;
       let left = TURN;
       do left -= await this.#startGroup();
       while (this.#queues.size > 0 && left > 0);
-      this.#turns += 1;
     }
     this.#isStarting = false;
   }

@@ -297,14 +297,20 @@ describe('The turns of requests', () => {
     });
   }
 
-  it('are waited for while the process pauses, if nobody is served before', async () => {
-    const clock = mock.method(performance, 'now', () => 0);
-    const refused = refusalOf(new AdmissionControl().admit());
+  for (const [what, served] of [
+    ['if nobody is served before', 0],
+    ['also just after another is served', 1],
+  ] as const)
+    it(`are waited for while the process pauses, ${what}`, async () => {
+      const clock = mock.method(performance, 'now', () => 0);
+      const admission = new AdmissionControl();
+      for (let count = 0; count < served; count += 1) await admission.admit().admitCaller('a');
+      const refused = refusalOf(admission.admit());
 
-    clock.mock.mockImplementation(() => 60_000);
+      clock.mock.mockImplementation(() => 60_000);
 
-    expect(await refused, 'why it was refused').to.equal(undefined);
-  });
+      expect(await refused, 'why it was refused').to.equal(undefined);
+    });
 
   it('start all that wait in one turn of the event loop if that takes less than 5 ms', async () => {
     const starts = await startsByTurn(times(64, () => 4 / 64));
