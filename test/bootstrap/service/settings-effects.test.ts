@@ -41,6 +41,18 @@ function heldStore(): { held: HeldPetRepository; module: Adapter } {
   return { held, module };
 }
 
+/** A service that stops while a request waits for its store: the code that it ends with, and what becomes of the request. */
+async function stoppingWithin(SHUTDOWN_DEADLINE: string) {
+  const { held, module } = heldStore();
+  const { serving, ask } = await start({ SHUTDOWN_DEADLINE, REQUEST_DEADLINE: '1h' }, module);
+  const asked = ask('/pets').then(
+    () => 'answered',
+    () => 'cut off',
+  );
+  await held.called(1);
+  return { held, ended: Promise.all([serving.stop(), asked]) };
+}
+
 const onLinux = process.platform === 'linux';
 
 /** What shows that a setting has an effect in the running service. A setting without one does not compile. */
@@ -282,19 +294,8 @@ const EFFECTS: Readonly<
   shutdownDeadline: [
     'a request in progress is cut off after it, sooner than with a longer one',
     async () => {
-      const stopping = async (SHUTDOWN_DEADLINE: string) => {
-        const { held, module } = heldStore();
-        const environment = { SHUTDOWN_DEADLINE, REQUEST_DEADLINE: '1h' };
-        const { serving, ask } = await start(environment, module);
-        const asked = ask('/pets').then(
-          () => 'answered',
-          () => 'cut off',
-        );
-        await held.called(1);
-        return { held, ended: Promise.all([serving.stop(), asked]) };
-      };
-      const long = await stopping('1h');
-      const short = await stopping('50ms');
+      const long = await stoppingWithin('1h');
+      const short = await stoppingWithin('50ms');
 
       expect(await short.ended).to.deep.equal([1, 'cut off']);
       long.held.calls[0]?.resolve();

@@ -106,7 +106,7 @@ describe('Pipelined requests', () => {
     });
 
     await fc.assert(property, { numRuns: 150 });
-  }).timeout(60_000);
+  });
 
   it('wait in the network while their client does not read', async () => {
     let requests = 0;
