@@ -49,10 +49,10 @@ async function pipe(): Promise<{ fd: number; read: (isEnough: IsEnough) => Promi
 }
 
 const DESTINATION = new URL('../../../src/bootstrap/service/logger.js', import.meta.url).href;
-/** Writes 400 lines in two turns, the last of them just before the process ends. */
-const PROGRAM = `
+/** Writes 400 lines in two turns, the last of them just before the process ends. `speed` is that of its clock. */
+const programOf = (speed: 0 | 1) => `
   process.stderr.on('error', () => {}); // as the program does: makes a pipe non-blocking
-  performance.now = ((now) => () => now() + 60_000)(performance.now.bind(performance)); // it has run for a while
+  performance.now = ((now) => () => now() * ${speed} + 60_000)(performance.now.bind(performance)); // it has run for a while
   const log = await (await import('${DESTINATION}')).logDestination(2);
   for (let line = 1; line < 400; line += 1) log.write('x'.repeat(2000) + ' ' + line + '\\n');
   await new Promise((resolve) => setTimeout(resolve, 150));
@@ -60,9 +60,9 @@ const PROGRAM = `
   process.exit(3);`;
 
 /** Runs the program with this as its stderr. */
-const writing = (stderr: 'pipe' | number) => {
+const writing = (stderr: 'pipe' | number, speed: 0 | 1 = 1) => {
   const stdio: StdioOptions = ['ignore', 'ignore', stderr];
-  return spawn(process.execPath, ['--input-type=module', '--eval', PROGRAM], { stdio });
+  return spawn(process.execPath, ['--input-type=module', '--eval', programOf(speed)], { stdio });
 };
 
 describe('The log', () => {
@@ -342,7 +342,7 @@ describe('The log', () => {
   });
 
   it('has its last lines when the process ends, although its reader is slow', async () => {
-    const child = writing('pipe');
+    const child = writing('pipe', 0); // the second that it waits for the reader does not pass
     if (child.stderr === null) throw new Error('there is no pipe');
     await once(child.stderr, 'readable');
     await delay(300); // the process waits for its end then
