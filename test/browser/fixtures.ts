@@ -24,8 +24,6 @@ export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--disable-dev-shm-usage', '--disable-gpu'] });
 }
 
-/** Timeout of a test in a browser, in milliseconds. Long, because other work may slow the machine. */
-
 /**
  * A suite with one browser for all its tests. Pending without a Chromium; with `REQUIRE_CHROMIUM=1` it fails instead.
  */
