@@ -136,8 +136,16 @@ describeInChromium('The docs page', (browser) => {
   it('sends once at a double click', async () => {
     const requests: string[] = [];
     page.on('request', (request) => requests.push(request.url()));
+    const clicked = Promise.withResolvers<void>();
+    await page.route('**/v1/pets', async (route) => {
+      await clicked.promise;
+      await route.continue();
+    });
+    const createPet = operationOn(page, 'createPet');
 
-    await operationOn(page, 'createPet').getByRole('button', { name: 'Send' }).dblclick();
+    await createPet.getByRole('button', { name: 'Send' }).dblclick();
+    clicked.resolve();
+    await createPet.getByRole('status').filter({ hasNotText: 'Sending' }).waitFor();
     const { outcome } = await send(page, 'createPet');
 
     expect(outcome).to.equal('201 Created');
