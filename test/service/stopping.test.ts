@@ -34,6 +34,10 @@ async function beginAdding(url: string): Promise<RawConnection> {
   return connection;
 }
 
+/** Refuses no request because it waits, as it does while the machine pauses. */
+const patient = ({ replace }: Wiring): void =>
+  replace(TOKENS.admission, new AdmissionControl({ maxWait: Infinity }));
+
 const messages = (log: string): string[] =>
   Array.from(log.matchAll(/"msg":"(.*?)"/g), ([, msg = '']) => msg);
 
@@ -145,9 +149,6 @@ describe('The program, told to stop', () => {
 
   it('loses no request of keep-alive clients over a rolling restart', async () => {
     const file = join(temporaryFolder(), 'animals.db');
-    // A pause of the machine must not end as 503, and must be shorter than the drain delay.
-    const patient = ({ replace }: Wiring) =>
-      replace(TOKENS.admission, new AdmissionControl({ maxWait: Infinity }));
     const settings = { STORE_URL: `sqlite:${file}`, API_KEYS: KEY, DRAIN_DELAY: '500ms' };
     const start = async () => {
       const service = new Serving(settings, patient);
