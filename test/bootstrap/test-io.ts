@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
@@ -7,6 +7,7 @@ import type { OpenOptions, Store, StoreFactory } from '../../src/application/por
 import type { HostProcess } from '../../src/bootstrap/commands/command-line.js';
 import { run } from '../../src/bootstrap/commands/run.js';
 import { TOKENS, type Adapter, type Wiring } from '../../src/bootstrap/service/wiring.js';
+import { listenOnLastingPort } from '../lasting-port.js';
 
 /** A process for commands that run in the process of the tests: it keeps what they write, and takes signals. */
 export class TestIo extends EventEmitter {
@@ -132,9 +133,8 @@ export class Serving {
 
 /** A port on which nothing listens. */
 export async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const server = createServer();
+  const port = await listenOnLastingPort(server);
   server.close();
   await once(server, 'close');
   return String(port);

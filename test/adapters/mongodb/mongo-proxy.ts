@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { BSON, type Document } from 'mongodb';
+import { listenOnLastingPort } from '../../lasting-port.js';
 import { addressOf, type MongoServer } from './mongo-server.js';
 
 /** Stands between the driver and the server, and can be a bad network. */
@@ -35,9 +36,8 @@ export class MongoProxy {
   /** Accepts connections: on the same port as before, if it did before. */
   async open(): Promise<this> {
     this.#listener = createServer((client) => this.#serve(client));
-    this.#listener.listen(this.#port, '127.0.0.1');
-    await once(this.#listener, 'listening');
-    ({ port: this.#port } = this.#listener.address() as AddressInfo);
+    if (this.#port === 0) this.#port = await listenOnLastingPort(this.#listener);
+    else await once(this.#listener.listen(this.#port, '127.0.0.1'), 'listening');
     return this;
   }
 
