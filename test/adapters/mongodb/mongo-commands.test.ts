@@ -3,7 +3,14 @@ import type { Document } from 'mongodb';
 import { PET_FIELDS, petWithId } from '../../../src/domain/pet.js';
 import { until } from '../../until.js';
 import { times } from '../../contract/samples.js';
-import { addOnce, apiKey, claimOn, describeStore, rex } from './mongo-store-tests.js';
+import {
+  addOnce,
+  apiKey,
+  claimOn,
+  describeStore,
+  rex,
+  untilPrepared,
+} from './mongo-store-tests.js';
 
 const WRITES = ['insert', 'update', 'findAndModify'];
 
@@ -67,11 +74,7 @@ describeStore('The commands of a MongoDB store', ({ onStore, throughProxy }) => 
     {},
     async ({ store, proxy }) => {
       const { pet } = await addOnce(store);
-      const found = () => named(proxy.commands, 'find');
-      // Opening prepares the database, and so does the first id, in the background: each time, that ends with a search
-      // for documents that lists pass over.
-      const searches = () => found().filter(({ filter }) => '$or' in filter);
-      await until('the database is prepared', () => searches().length === 2);
+      await untilPrepared(proxy);
       proxy.commands.length = 0;
 
       await store.pets.findById(pet.id);
@@ -86,7 +89,7 @@ describeStore('The commands of a MongoDB store', ({ onStore, throughProxy }) => 
       await store.apiKeys.list();
       await store.transfer.readClaims({ limit: 5, now: Date.now() });
 
-      const reads = found();
+      const reads = named(proxy.commands, 'find');
       expect(reads, 'one for each call, and the animals of the claims').to.have.length(8);
       for (const { readConcern, maxTimeMS, $readPreference } of reads) {
         expect(readConcern).to.deep.include({ level: 'majority' });

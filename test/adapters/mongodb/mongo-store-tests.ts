@@ -154,6 +154,16 @@ export async function unavailable(call: Promise<unknown>): Promise<string> {
 export const succeeding = <T extends object>(call: () => Promise<T | undefined>): Promise<T> =>
   until('the call succeeds', () => call().catch(() => undefined));
 
+/**
+ * Resolves when a store does nothing in the background. Opening prepares the database, and so does the first id: each time,
+ * that ends with a search for documents that lists pass over.
+ */
+export const untilPrepared = ({ commands }: MongoProxy): Promise<boolean> =>
+  until('the database is prepared', () => {
+    const searches = commands.filter(({ find, filter }) => find === 'pets' && '$or' in filter);
+    return searches.length >= 2;
+  });
+
 /** Resolves when a store has said of each index of a new database that it is made: that happens in the background. */
 export const untilIndexed = (notices: readonly string[]): Promise<boolean> =>
   until(

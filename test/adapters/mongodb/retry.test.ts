@@ -111,7 +111,7 @@ describe('A call to MongoDB', () => {
   it('is retried when no reply comes, long before it is given up: a connection may be dead', async () => {
     let tries = 0;
 
-    const outcome = await retryWhileTransient('trying', { timeout: 500 }, async () => {
+    const outcome = await retryWhileTransient('trying', { timeout: 1000 }, async () => {
       tries += 1;
       return tries === 1 ? new Promise<never>(() => {}) : 'done';
     });
