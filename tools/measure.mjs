@@ -5,7 +5,7 @@
 // checkout that is built; the peers need npm install --prefix tools/peers. Default: animal-store alone.
 // --clients 1 sends one request at a time.
 // --guard compares animal-store to node-http, whose ratios are committed in measure-guard.json, and fails when one grew
-// by a quarter.
+// by a quarter. On a machine that is too busy to tell it says so, and does not fail.
 // --page writes the tables of docs/performance.md; some ten minutes on a quiet machine.
 import { mkdtempDisposableSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,6 +20,10 @@ const KEY = 'measuring-key-0123456789';
 const SECONDS = 0.5; // of a round
 /** Rounds before those that count: a compiler needs a second. */
 const WARM_UP = 3;
+/** How often a round is repeated in which requests failed: a busy machine lets some wait too long. */
+const REPEATS = 9;
+/** The part of its time in which a service waits for a processor, where the machine is too busy to compare. */
+const BUSY = 0.25;
 const mainOf = (checkout) => join(checkout, 'build/src/bootstrap/main.js');
 const peer = (name) => fileURLToPath(new URL(`./peers/${name}.mjs`, import.meta.url));
 
@@ -58,14 +62,17 @@ const OPERATIONS = {
 const median = (numbers) =>
   numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)];
 
-/** CPU time of all threads of a process, in microseconds (Linux). */
-const cpuOf = (pid) =>
-  readdirSync(`/proc/${pid}/task`).reduce(
-    (sum, task) =>
-      sum +
-      Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'latin1').split(' ')[0]) / 1000,
-    0,
-  );
+/** What all threads of a process had of CPU time, and waited for it, in microseconds (Linux). */
+function timesOf(pid) {
+  const times = { cpu: 0, waited: 0 };
+  for (const task of readdirSync(`/proc/${pid}/task`)) {
+    const text = readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'latin1');
+    const [cpu, waited] = text.split(' ').map((nanoseconds) => nanoseconds / 1000);
+    times.cpu += cpu;
+    times.waited += waited;
+  }
+  return times;
+}
 
 async function start(name, folder, clients) {
   const [program, settings] = SERVICES[name] ?? [mainOf(name)];
@@ -75,13 +82,13 @@ async function start(name, folder, clients) {
     { command: [process.execPath, program, 'serve'] },
   );
   service.ignoreLog();
-  const cpu = () => cpuOf(service.pid);
+  const times = () => timesOf(service.pid);
   const load = startLoad(service.url.port);
   return {
     name,
     /** One round of an operation. */
     async round(operation) {
-      const before = cpu();
+      const before = times();
       const work = { ...OPERATIONS[operation], seconds: SECONDS };
       const { status, seconds, p50, p99 } = await load.run({
         ...work,
@@ -92,7 +99,17 @@ async function start(name, folder, clients) {
       const hasFailed = requests === 0 || counts.some(([code]) => code < 200 || code >= 400);
       const failure =
         hasFailed && `${name}, ${operation}: requests failed: ${JSON.stringify(status)}`;
-      return { cpu: (cpu() - before) / requests, rate: requests / seconds, p50, p99, failure };
+      const after = times();
+      const cpu = after.cpu - before.cpu;
+      const waited = after.waited - before.waited;
+      return {
+        cpu: cpu / requests,
+        busy: waited / (waited + cpu),
+        rate: requests / seconds,
+        p50,
+        p99,
+        failure,
+      };
     },
     stop() {
       load.stop();
@@ -119,8 +136,10 @@ async function measure(names, operations, { rounds, clients, report = () => {} }
       const results = new Map(names.map((name) => [name, []]));
       for (let round = -WARM_UP; round < rounds; round += 1) {
         for (const service of services) {
-          const result = await service.round(operation);
+          let result = await service.round(operation);
           if (round < 0) continue; // what is still being compiled may refuse some
+          for (let repeats = 0; result.failure && repeats < REPEATS; repeats += 1)
+            result = await service.round(operation);
           if (result.failure) throw new Error(result.failure);
           results.get(service.name).push(result);
         }
@@ -128,7 +147,7 @@ async function measure(names, operations, { rounds, clients, report = () => {} }
       const first = results.get(names[0]);
       const mediansOf = (name) => {
         const all = results.get(name);
-        const values = ['cpu', 'rate', 'p50', 'p99'].map((figure) => [
+        const values = ['cpu', 'busy', 'rate', 'p50', 'p99'].map((figure) => [
           figure,
           median(all.map((result) => result[figure])),
           median(all.map((result, index) => result[figure] / first[index][figure])),
@@ -147,21 +166,23 @@ async function measure(names, operations, { rounds, clients, report = () => {} }
   }
 }
 
-/** Whether no ratio to node-http is a quarter above the committed one. */
-async function isAsFastAsCommitted() {
+/** `fast` if no ratio to node-http is a quarter above the committed one, else `slow`, or `busy` where none can tell. */
+async function comparedToCommitted() {
   const committed = JSON.parse(
     readFileSync(new URL('./measure-guard.json', import.meta.url), 'utf8'),
   );
-  let isFast = true;
+  const verdicts = new Set();
   const report = (operation, results) => {
-    const ratio = results['animal-store'].ratio.cpu;
-    isFast &&= ratio <= committed[operation] * 1.25;
+    const { ratio, busy } = results['animal-store'];
+    const slow = busy > BUSY ? 'busy' : 'slow';
+    verdicts.add(ratio.cpu <= committed[operation] * 1.25 ? 'fast' : slow);
     console.log(
-      `${operation}: ${ratio.toFixed(2)} times the CPU time of node-http (committed: ${committed[operation]})`,
+      `${operation}: ${ratio.cpu.toFixed(2)} times the CPU time of node-http (committed: ${committed[operation]}), ` +
+        `${Math.round(busy * 100)} % of the time waiting for a processor`,
     );
   };
   await measure(['node-http', 'animal-store'], Object.keys(committed), { rounds: 6, report });
-  return isFast;
+  return ['slow', 'busy', 'fast'].find((verdict) => verdicts.has(verdict));
 }
 
 /** The services in the first table of docs/performance.md. */
@@ -251,17 +272,16 @@ const { positionals, values } = parseArgs({
 });
 const rounds = Number(values.rounds);
 if (values.guard) {
-  // A busy machine gets three tries: what became slower fails all of them.
-  if (
-    !(await isAsFastAsCommitted()) &&
-    !(await isAsFastAsCommitted()) &&
-    !(await isAsFastAsCommitted())
-  ) {
+  // What became slower fails three tries.
+  const verdicts = [];
+  while (verdicts.length < 3 && !verdicts.includes('fast'))
+    verdicts.push(await comparedToCommitted());
+  if (verdicts.every((verdict) => verdict === 'slow')) {
     console.error(
       'The service became slower. If that is worth it, commit the new ratios and say why.',
     );
     process.exitCode = 1;
-  }
+  } else if (!verdicts.includes('fast')) console.log('NOT RUN: the machine is too busy to compare');
 } else if (values.page) await writePage();
 else {
   const names = positionals.length > 0 ? positionals : ['animal-store'];
