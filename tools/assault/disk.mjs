@@ -55,7 +55,7 @@ async function refuses(what, show, { url, lines }, reason) {
   for (let number = 0; number < 5; number += 1) {
     const { status, headers } = await create(url, `refused-${number}`);
     const told = () => lines.filter((text) => text.includes(headers['x-request-id']));
-    await until(() => told().length > 0, 1000);
+    await until(() => told().length > 0, 10_000);
     [line] = told();
     if (status === 503 && told().length === 1 && reason.test(line)) refused += 1;
   }
@@ -68,7 +68,7 @@ async function refuses(what, show, { url, lines }, reason) {
     'equals',
     2,
   );
-  const notReady = await until(async () => (await statusOf(url, '/readyz')) === 503, 3000);
+  const notReady = await until(async () => (await statusOf(url, '/readyz')) === 503, 10_000);
   show(`${what}: until /readyz is 503`, notReady, 'at most', 5000, ' ms');
 }
 
