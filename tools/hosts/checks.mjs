@@ -36,7 +36,7 @@ async function serves({ send, pets, inProgress }) {
   for (let attempt = 0; attempt < 10; attempt += 1) await expectStatus(200, send(pets));
   await expectStatus(201, send(pets, { method: 'POST', body: PET }));
   if (inProgress === undefined) return;
-  for (let tries = 0; inProgress() > 0 && tries < 100; tries += 1) await delay(50);
+  for (let tries = 0; inProgress() > 0 && tries < 400; tries += 1) await delay(50);
   assert.equal(inProgress(), 0, 'requests of clients that have left are still in progress');
 }
 
@@ -48,7 +48,7 @@ async function answerOurselves(context, next) {
 
 /** Waits until `faults` has one, and then whether another comes. */
 async function expectOne(faults, message = FAULT) {
-  for (let tries = 0; faults.length === 0 && tries < 40; tries += 1) await delay(50);
+  for (let tries = 0; faults.length === 0 && tries < 400; tries += 1) await delay(50);
   await delay(50);
   assert.equal(
     faults.length,
@@ -140,7 +140,8 @@ export const CHECKS = {
           assert.equal((await send(new URL(headers.location, pets))).body, body);
           return;
         }
-        assert.ok(performance.now() - began < 1000, 'the refusal took more than a second');
+        // Sooner than any deadline, on a busy machine, too.
+        assert.ok(performance.now() - began < 4000, 'the refusal took more than four seconds');
         assert.equal(status, 500, `${step}: ${body}`);
         if (isKept === 'host') return; // it answers by itself
         const { code, message } = JSON.parse(body);
