@@ -140,7 +140,7 @@ describe('The service', () => {
       return socket;
     });
     const admission = await container.getAsync(TOKENS.admission);
-    const counted = until('unread bytes are counted', () => admission.unsent > 0, 5000);
+    const counted = until('unread bytes are counted', () => admission.unsent > 0);
     await counted.finally(() => sockets.forEach((socket) => socket.destroy()));
   });
 
@@ -154,7 +154,7 @@ describe('The service', () => {
   });
 
   it('stops in order: not ready, connections closed, requests in flight finished, store closed', async () => {
-    const service = await start({ DRAIN_DELAY: '1s' });
+    const service = await start({ DRAIN_DELAY: '300ms' });
     expect(await ask(`${origin(service)}/readyz`)).to.include({
       status: 200,
       connection: 'keep-alive',
@@ -163,9 +163,11 @@ describe('The service', () => {
     const inFlight = ask(`${service.url}/pets`);
     await store.listing.promise;
     const stopped = service.stop();
+    const paths = ['/readyz', '/livez'];
+    const [ready, alive] = await Promise.all(paths.map((path) => ask(origin(service) + path)));
 
-    expect(await ask(`${origin(service)}/readyz`)).to.include({ status: 503, connection: 'close' });
-    expect(await ask(`${origin(service)}/livez`)).to.include({ status: 200, connection: 'close' });
+    expect(ready).to.include({ status: 503, connection: 'close' });
+    expect(alive).to.include({ status: 200, connection: 'close' });
 
     while (await ask(`${origin(service)}/livez`).catch(() => false)); // it listens no more: the delay is over
     await delay(50); // time to cut off what it must not
