@@ -57,6 +57,13 @@ describe('The program, told to stop', () => {
     child.signal('SIGTERM'); // two of the same may arrive as one
     child.signal('SIGCONT');
     await child.said(/stopping on SIG/);
+    // Only then do responses close their connections.
+    await until('it refuses connections', () =>
+      statusOf(new URL('/livez', url).href).then(
+        () => false,
+        () => true,
+      ),
+    );
     adding.send(REX.slice(-5));
     const [response, ...more] = await adding.allResponses();
 
