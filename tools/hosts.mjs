@@ -50,7 +50,7 @@ async function check(host, files, tarball) {
   const options = {
     cwd,
     stdio: ['ignore', 'inherit', 'pipe'],
-    timeout: 5 * MINUTE,
+    timeout: 15 * MINUTE,
     killSignal: 'SIGKILL',
   };
   const child = spawn(process.execPath, ['checks/run.mjs', host, ...files], options);
@@ -59,6 +59,6 @@ async function check(host, files, tarball) {
   const [code] = await once(child, 'close');
   if (code === 0) return; // what hosts print of the faults that they were given matters to nobody
   console.error(Buffer.concat(said).toString().slice(-5000));
-  if (code === null) console.error(`${host}: the checks did not end within 5 minutes`);
+  if (code === null) console.error(`${host}: the checks did not end within 15 minutes`);
   process.exitCode = 1;
 }

@@ -175,9 +175,9 @@ export async function run({ root, sh, show, left }) {
 }
 
 async function until(what, holds) {
-  const end = performance.now() + 30_000;
+  const end = performance.now() + 90_000;
   while (!holds()) {
-    if (performance.now() > end) throw new Error(`not within 30 s: ${what}`);
+    if (performance.now() > end) throw new Error(`not within 90 s: ${what}`);
     await delay(200);
   }
 }

@@ -45,9 +45,9 @@ export async function run({ root, sh, show }) {
             response.resume().on('close', () => resolve(response.statusCode));
           })
           .on('error', (error) => resolve(error.code))
-          .setTimeout(10_000, () => resolve('no response within 10 s'));
+          .setTimeout(30_000, () => resolve('no response within 30 s'));
       });
-    const end = performance.now() + 30_000;
+    const end = performance.now() + 90_000;
     while ((await ask(false)) !== 200) {
       if (performance.now() > end) throw new Error(`not ready: ${readLogs(env.PM2_HOME)}`);
       await delay(100);

@@ -18,7 +18,7 @@ ExecStart=${NODE} tools/deployed/in-systemd.mjs
 StandardOutput=file:${RUN}/lines
 StandardError=file:${RUN}/errors
 ExecStopPost=/usr/bin/systemctl exit --no-block
-TimeoutStartSec=240
+TimeoutStartSec=900
 `;
 
 export async function run({ root, sh, show }) {
@@ -47,7 +47,7 @@ export async function run({ root, sh, show }) {
   ];
   const booted = spawnSync('systemd-nspawn', args, {
     encoding: 'utf8',
-    timeout: 300_000,
+    timeout: 1_000_000,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const read = (name) => {
