@@ -199,10 +199,13 @@ describeOnMongo('A MongoDB store whose database is unreachable', (server) => {
     const url = 'mongodb+srv://cluster.example.invalid/db';
     const refused = new Error('querySrv ENOTFOUND _mongodb._tcp.cluster.example.invalid');
     const unknown = Object.assign(refused, { code: 'ENOTFOUND', syscall: 'querySrv' });
-    // A resolver of a network may take longer to say so.
-    const lookup = mock.method(dns.promises, 'resolveSrv', () => Promise.reject(unknown));
+    // The resolver of a network would take a time of its own. This one hangs later.
+    const lookup = mock.method(dns.promises, 'resolve', (): Promise<never> =>
+      Promise.reject(unknown),
+    );
     const { store, notices } = await openNoting(url, { timeout });
     await until('it is said', () => notices.length > 0);
+    lookup.mock.mockImplementation(() => new Promise<never>(() => {}));
     await delay(timeout);
 
     const reason = await whyNot(store);
