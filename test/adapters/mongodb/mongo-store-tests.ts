@@ -169,7 +169,6 @@ export const untilIndexed = (notices: readonly string[]): Promise<boolean> =>
   until(
     'the indexes are made',
     () => notices.filter((line) => line.startsWith('made the index ')).length === 3,
-    15_000,
   );
 
 export const untilReady = (store: CompleteStore): Promise<boolean> =>
