@@ -229,7 +229,9 @@ describe('A transport that leaves a rejection unhandled', () => {
     const file = join(temporaryFolder(), 'transport.test.mjs');
     await writeFile(file, TESTS);
     const mocha = join(PACKAGE, 'node_modules/mocha/bin/mocha.js');
-    const ran = spawnSync(process.execPath, [mocha, '--no-config', file], { encoding: 'utf8' });
+    const ran = spawnSync(process.execPath, [mocha, '--no-config', '--timeout', '90000', file], {
+      encoding: 'utf8',
+    });
     expect(ran.stdout).to.match(/is alive while it is busy:\s+Uncaught Error: late/);
   });
 });
