@@ -108,6 +108,9 @@ export const INSERT_PET = `INSERT INTO pets (${PET_COLUMNS}) VALUES (?, ?, ?, ?)
 
 export const UPDATE_PET = `UPDATE pets SET (${PET_COLUMNS}) = (?, ?, ?, ?) WHERE id = ?1`;
 
+/** A row that belongs to no table marks an unfinished copy. A table of its own would need a new version of the schema. */
+export const FIND_COPY_MARK = "SELECT seq FROM sqlite_sequence WHERE name = 'unfinished copy'";
+
 /** AUTOINCREMENT looks here (https://sqlite.org/autoinc.html). The row appears with the first animal. */
 export const LAST_ID = "SELECT seq FROM sqlite_sequence WHERE name = 'pets'";
 

@@ -8,6 +8,7 @@ import { nameFinishedFile, syncFolder } from '../file-system.js';
 import { retryWhileBusy } from './busy.js';
 import { copyTo } from './copy-to.js';
 import { openUnchanged, requireSound } from './open-unchanged.js';
+import { FIND_COPY_MARK } from './schema.js';
 import { isBusy } from './sqlite-errors.js';
 import { createFolders, findFile, hasContent, realPath } from './store-file.js';
 import { StoreFileError, storeFileError } from './store-file-error.js';
@@ -167,6 +168,8 @@ function checkCopy(copy: string, source: string): number {
       source,
       `has the trigger ${String(trigger['name'])}: no store has one, drop it`,
     );
+  if (database.prepare(FIND_COPY_MARK).get() !== undefined)
+    throw new StoreFileError(source, 'is a copy that has not finished: copy again, to a new store');
   const counted = database.prepare('SELECT count(*) AS pets FROM pets').get();
   return Number(counted?.['pets']);
 }

@@ -2,6 +2,7 @@ import type { CatalogueTransfer } from '../../application/ports/catalogue-transf
 import {
   CLAIM_COLUMNS,
   claimRow,
+  FIND_COPY_MARK,
   INSERT_PET,
   LAST_ID,
   petRow,
@@ -20,14 +21,11 @@ export function sqliteTransfer(connection: SqliteConnection): CatalogueTransfer 
       "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'pets'",
     ),
     insertLastId: connection.prepare("INSERT INTO sqlite_sequence (name, seq) VALUES ('pets', ?)"),
-    // A row that belongs to no table. A table of its own would need a new version of the schema.
     mark: connection.prepare(
       "INSERT INTO sqlite_sequence (name, seq) VALUES ('unfinished copy', 1)",
     ),
     unmark: connection.prepare("DELETE FROM sqlite_sequence WHERE name = 'unfinished copy'"),
-    findMark: connection.prepare<readonly [bigint]>(
-      "SELECT seq FROM sqlite_sequence WHERE name = 'unfinished copy'",
-    ),
+    findMark: connection.prepare<readonly [bigint]>(FIND_COPY_MARK),
     insertPet: connection.prepare(`${INSERT_PET} ON CONFLICT (id) DO NOTHING`),
     // Once for a whole batch, because it reads all claims. The ids come as one JSON text: SQLite reads them as int64.
     endClaims: connection.prepare(

@@ -52,6 +52,9 @@ const MAIN = fileURLToPath(import.meta.resolve('../../../src/bootstrap/main.js')
 
 const petsIn = (file: string): unknown => queried(file, 'SELECT count(*) FROM pets');
 
+/** As `transfer.markUnfinished` marks a copy. */
+const MARK = "INSERT INTO sqlite_sequence (name, seq) VALUES ('unfinished copy', 1)";
+
 /** Adds animals in pairs, each in one transaction, and tells its parent how many are acknowledged. */
 const PAIR_WRITER = `
   const { openSqliteStore } = await import('${import.meta.resolve('../../../src/adapters/sqlite/index.js')}');
@@ -285,19 +288,24 @@ describe('backUpSqliteStore', () => {
       expect(queried(each, 'PRAGMA user_version'), each).to.equal(2);
   });
 
-  for (const [what, target, problem] of [
+  for (const [what, target, problem, sql = ''] of [
     ['a target that exists', 'b.db', /b\.db exists: name a new file/],
     ['the name of a log', 'a.db-wal', /a\.db-wal has a name that SQLite uses/],
     ['the name of a journal', 'a.db-journal', /a\.db-journal has a name that SQLite uses/],
     ['a folder that does not exist', 'none/b.db', /a\.db was not copied to .*none\/b\.db \(ENOENT/],
-    ['a store whose copy proves damaged', 'c.db', /is damaged \(CHECK constraint failed in pets\)/],
+    [
+      'a store whose copy proves damaged',
+      'c.db',
+      /is damaged \(CHECK constraint failed in pets\)/,
+      "PRAGMA ignore_check_constraints = ON; UPDATE pets SET status = 'lost' WHERE id = 1",
+    ],
+    ['a copy that has not finished', 'c.db', /a\.db is a copy that has not finished/, MARK],
   ] as const) {
     it(`refuses ${what} in one line, and changes no file`, async () => {
       const folder = testFolder();
       const file = join(folder, 'a.db');
       makeOldStore(file);
-      const wrong = "UPDATE pets SET status = 'lost' WHERE id = 1";
-      if (target === 'c.db') change(file, `PRAGMA ignore_check_constraints = ON; ${wrong}`);
+      change(file, sql);
       await writeFile(join(folder, 'b.db'), 'an earlier backup');
       const before = await stateOf(folder);
 
@@ -443,6 +451,10 @@ describe('restoreSqliteStore', () => {
     'is damaged': [(file: string) => truncate(file, 8192), /malformed|is damaged/],
     'is empty': [(file: string) => truncate(file, 0), /b\.db is empty: name a backup/],
     'has a trigger': [(file: string) => change(file, thief), /has the trigger thief: no/],
+    'is a copy that has not finished': [
+      (file: string) => change(file, MARK),
+      /b\.db is a copy that has not finished/,
+    ],
   } as const;
   for (const [what, [make, problem]] of Object.entries(faults)) {
     it(`refuses a backup that ${what}, and leaves the store as it is`, async () => {
