@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { openSqliteStore } from '../../src/adapters/sqlite/index.js';
 import { until } from '../until.js';
 import { RawConnection } from '../adapters/http/node/raw-connection.js';
@@ -181,6 +182,7 @@ describe('The program, told to stop', () => {
       // Like a load balancer: sends requests elsewhere when this one is not ready.
       const readyz = new URL('/readyz', old.url).href;
       while ((await statusOf(readyz)) === 200);
+      await delay(100); // it asks now and then only
       current = next;
       expect(await stopped, old.service.io.err).to.equal(0);
     };

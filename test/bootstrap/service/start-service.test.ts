@@ -162,6 +162,7 @@ describe('The service', () => {
 
     const inFlight = ask(`${service.url}/pets`);
     await store.listing.promise;
+    const began = performance.now();
     const stopped = service.stop();
     const paths = ['/readyz', '/livez'];
     const [ready, alive] = await Promise.all(paths.map((path) => ask(origin(service) + path)));
@@ -170,6 +171,7 @@ describe('The service', () => {
     expect(alive).to.include({ status: 200, connection: 'close' });
 
     while (await ask(`${origin(service)}/livez`).catch(() => false)); // it listens no more: the delay is over
+    expect(performance.now() - began, 'milliseconds for which it listens').to.be.above(290);
     await delay(50); // time to cut off what it must not
     store.mayList.resolve();
 
