@@ -109,15 +109,20 @@ describe('A call to MongoDB', () => {
   });
 
   it('is retried when no reply comes, long before it is given up: a connection may be dead', async () => {
-    let tries = 0;
+    const limits: number[] = [];
 
-    const outcome = await retryWhileTransient('trying', { timeout: 1000 }, async () => {
-      tries += 1;
-      return tries === 1 ? new Promise<never>(() => {}) : 'done';
-    });
+    const outcome = await retryWhileTransient(
+      'trying',
+      { timeout: 1000 },
+      async ({ maxTimeMS }) => {
+        limits.push(maxTimeMS);
+        return limits.length === 1 ? new Promise<never>(() => {}) : 'done';
+      },
+    );
 
     expect(outcome).to.equal('done');
-    expect(tries, 'attempts').to.equal(2);
+    expect(limits, 'attempts').to.have.length(2);
+    expect(limits[0], 'milliseconds of the first').to.be.at.most(500);
   });
 
   it('becomes unavailable in time for the fault that it met, though later attempts get no reply', async () => {
