@@ -165,11 +165,12 @@ export const untilPrepared = ({ commands }: MongoProxy): Promise<boolean> =>
   });
 
 /** Resolves when a store has said of each index of a new database that it is made: that happens in the background. */
-export const untilIndexed = (notices: readonly string[]): Promise<boolean> =>
-  until(
-    'the indexes are made',
-    () => notices.filter((line) => line.startsWith('made the index ')).length === 3,
-  );
+export async function untilIndexed(notices: readonly string[]): Promise<void> {
+  const areMade = () => notices.filter((line) => line.startsWith('made the index ')).length === 3;
+  const isRefused = () => notices.some((line) => line.includes('not prepared'));
+  await until('the indexes are made', () => areMade() || isRefused());
+  expect(areMade(), notices.join('; ')).to.equal(true);
+}
 
 export const untilReady = (store: CompleteStore): Promise<boolean> =>
   until('the store is ready', async () => {
