@@ -179,10 +179,11 @@ describe('The program, told to stop', () => {
       const old = current;
       const next = await start();
       const stopped = old.service.stop();
-      // Like a load balancer: sends requests elsewhere when this one is not ready.
+      // Like a load balancer: sends requests elsewhere when this one is not ready. It asks now and then only.
+      const asked = delay(100);
       const readyz = new URL('/readyz', old.url).href;
       while ((await statusOf(readyz)) === 200);
-      await delay(100); // it asks now and then only
+      await asked;
       current = next;
       expect(await stopped, old.service.io.err).to.equal(0);
     };
