@@ -93,13 +93,15 @@ describe('A MongoDB store whose replica set has no primary', () => {
     mock.timers.tick(3000);
     const ofShort = notices.splice(0);
 
-    for (const wait of [2999, 1, 60_000]) {
+    const counts = [2999, 1, 60_000].map((wait) => {
       say('ReplicaSetNoPrimary', secondary);
       mock.timers.tick(wait);
-    }
+      return notices.length;
+    });
     say('ReplicaSetWithPrimary', primary);
 
     expect(ofShort, 'of the short election').to.deep.equal([]);
+    expect(counts, 'notices after 2.999 s, 3 s and later').to.deep.equal([0, 1, 1]);
     expect(notices, 'of the long one').to.deep.equal([
       'the database is unreachable: no primary was found in the replica set',
       'the database is reachable again',
