@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import type { Server } from 'node:net';
+import { createServer, type Server } from 'node:net';
 
 /**
- * Listens on a port that stays free after the server has closed, so that another can listen there. Ports that systems
- * assign are above these: between the two, one of those would soon be another process's.
+ * Listens on a port that stays free after the server has closed, so that another can listen there. Systems assign ports
+ * above these to all who ask for any: such a port could be another process's by then.
  */
 export async function listenOnLastingPort(server: Server): Promise<number> {
   while (true) {
@@ -16,4 +16,13 @@ export async function listenOnLastingPort(server: Server): Promise<number> {
       if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     }
   }
+}
+
+/** A port on which nothing listens. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  const port = await listenOnLastingPort(server);
+  server.close();
+  await once(server, 'close');
+  return port;
 }

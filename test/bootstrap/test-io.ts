@@ -1,5 +1,4 @@
 import { EventEmitter, once } from 'node:events';
-import { createServer } from 'node:net';
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
@@ -7,7 +6,6 @@ import type { OpenOptions, Store, StoreFactory } from '../../src/application/por
 import type { HostProcess } from '../../src/bootstrap/commands/command-line.js';
 import { run } from '../../src/bootstrap/commands/run.js';
 import { TOKENS, type Adapter, type Wiring } from '../../src/bootstrap/service/wiring.js';
-import { listenOnLastingPort } from '../lasting-port.js';
 
 /** A process for commands that run in the process of the tests: it keeps what they write, and takes signals. */
 export class TestIo extends EventEmitter {
@@ -129,15 +127,6 @@ export class Serving {
   static async stopAll(): Promise<void> {
     await Promise.all([...Serving.#running].map((serving) => serving.stop()));
   }
-}
-
-/** A port on which nothing listens. */
-export async function freePort(): Promise<string> {
-  const server = createServer();
-  const port = await listenOnLastingPort(server);
-  server.close();
-  await once(server, 'close');
-  return String(port);
 }
 
 /** A module that brings a store factory. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openSqliteStore } from '../../src/adapters/sqlite/index.js';
 import { until } from '../until.js';
-import { RawConnection } from '../adapters/http/node/raw-connection.js';
+import { RawConnection, untilRefused } from '../adapters/http/node/raw-connection.js';
 import {
   PACKAGE,
   cleanUp,
@@ -59,12 +59,7 @@ describe('The program, told to stop', () => {
     child.signal('SIGCONT');
     await child.said(/stopping on SIG/);
     // Only then do responses close their connections.
-    await until('it refuses connections', () =>
-      statusOf(new URL('/livez', url).href).then(
-        () => false,
-        () => true,
-      ),
-    );
+    await untilRefused(Number(new URL(url).port));
     adding.send(REX.slice(-5));
     const [response, ...more] = await adding.allResponses();
 

@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MongoClient, type Document } from 'mongodb';
-import { listenOnLastingPort } from '../../lasting-port.js';
+import { freePort } from '../../lasting-port.js';
 import { until } from '../../until.js';
 
 /** The name of every replica set of the tests. */
@@ -27,10 +27,7 @@ export class Mongod {
   /** A server that does not run yet. Nothing else listens on its port. */
   static async create(binary: string, { replicaSet }: { replicaSet: boolean }): Promise<Mongod> {
     const server = new Mongod(binary, replicaSet);
-    const listener = createServer();
-    server.#port = await listenOnLastingPort(listener);
-    listener.close();
-    await once(listener, 'close');
+    server.#port = await freePort();
     return server;
   }
 

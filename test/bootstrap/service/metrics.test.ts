@@ -14,7 +14,8 @@ import type { Store } from '../../../src/application/ports/store.js';
 import { missingMetrics } from '../../docs/metric-names.js';
 import { PATH, needing } from '../../docs/needing.js';
 import { statusOf, untilStatus } from '../../service/store-client.js';
-import { KEY, Serving, Shelf, factory, freePort } from '../test-io.js';
+import { KEY, Serving, Shelf, factory } from '../test-io.js';
+import { freePort } from '../../lasting-port.js';
 import { TOKENS, wiring, type Adapter } from '../../../src/bootstrap/service/wiring.js';
 
 /** The samples of a page, by their name and labels. */
@@ -291,7 +292,7 @@ describe('The metrics', () => {
       opening.resolve();
       return opened.promise;
     };
-    const ADMIN_PORT = await freePort();
+    const ADMIN_PORT = String(await freePort());
     const settings = { STORE_URL: 'shelf:', API_KEYS: KEY, ADMIN_PORT };
     const serving = new Serving(settings, factory('shelf', open));
     await opening.promise;

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { SETTINGS, type Settings } from '../../../src/bootstrap/service/settings.js';
 import { HeldPetRepository } from '../../adapters/http/fixtures.js';
 import { cleanUp, temporaryFolder } from '../../service/running-service.js';
-import { KEY, Serving, freePort } from '../test-io.js';
+import { KEY, Serving } from '../test-io.js';
+import { freePort } from '../../lasting-port.js';
 import { TOKENS, type Adapter, type Wiring } from '../../../src/bootstrap/service/wiring.js';
 
 interface Init {
@@ -75,7 +76,7 @@ const EFFECTS: Readonly<
   port: [
     'the service listens on it',
     async () => {
-      const PORT = await freePort();
+      const PORT = String(await freePort());
       expect((await start({ PORT })).url).to.equal(`http://127.0.0.1:${PORT}/v1`);
     },
   ],
@@ -91,7 +92,7 @@ const EFFECTS: Readonly<
   adminPort: [
     'metrics are on it',
     async () => {
-      const ADMIN_PORT = await freePort();
+      const ADMIN_PORT = String(await freePort());
       const { ask } = await start({ ADMIN_PORT });
       await ask('/pets');
       const page = await (await fetch(`http://127.0.0.1:${ADMIN_PORT}/metrics`)).text();

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { ResponseReader } from '../../../contract/http/socket-client.js';
 
 /** A response as it came over the wire, with the names of its headers in lower case. */
@@ -115,6 +116,19 @@ export const exchange = async (
   port: number,
   bytes: string | Buffer,
 ): Promise<readonly RawResponse[]> => (await RawConnection.open(port, bytes)).allResponses();
+
+/** Resolves when the port refuses connections. */
+export async function untilRefused(port: number): Promise<void> {
+  for (;;) {
+    try {
+      const { socket } = await RawConnection.open(port);
+      socket.destroy();
+    } catch {
+      return;
+    }
+    await delay(10);
+  }
+}
 
 /** Sends `bytes` on a new connection, and reads nothing until the test resumes its socket. */
 export async function stalled(port: number, bytes = ''): Promise<RawConnection> {

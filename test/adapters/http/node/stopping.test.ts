@@ -11,20 +11,7 @@ import {
   listening,
   withClock,
 } from './listening-server.js';
-import { RawConnection, stalled } from './raw-connection.js';
-
-/** Resolves when the port refuses connections. */
-async function untilRefused(port: number): Promise<void> {
-  for (;;) {
-    try {
-      const { socket } = await RawConnection.open(port);
-      socket.destroy();
-    } catch {
-      return;
-    }
-    await delay(10);
-  }
-}
+import { stalled, untilRefused } from './raw-connection.js';
 
 describe('A listening server that drains', () => {
   afterEach(closeServers);
