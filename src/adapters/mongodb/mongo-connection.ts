@@ -5,6 +5,7 @@ import {
   isReading,
   notices,
   requireWriting,
+  type OpenMode,
   type OpenOptions,
 } from '../../application/ports/store.js';
 import { UnavailableError, isError } from '../../domain/errors.js';
@@ -45,7 +46,11 @@ export type MongoConnection = ReturnType<typeof mongoConnection>;
 export function mongoConnection(
   client: MongoClient,
   databaseName: string,
-  { timeout: usualTimeout = 5000, mode = 'create', onNotice }: MongoStoreOptions,
+  {
+    timeout: usualTimeout,
+    mode,
+    onNotice,
+  }: MongoStoreOptions & { readonly timeout: number; readonly mode: OpenMode },
 ) {
   /** Whether the next call must first check that the collections can hold a store. Readers never check it. */
   let mustCheckCollections = !isReading(mode);

@@ -52,10 +52,14 @@ const whyNot = ({ pets }: CompleteStore): Promise<string> => unavailable(pets.li
 const failing = ({ pets }: CompleteStore): Promise<unknown> => rejection(pets.list({ limit: 5 }));
 
 /** A connection whose client only says what the test has it say of its servers. */
-function connectionOf(options: MongoStoreOptions) {
+function connectionOf({ timeout = 5000, onNotice }: MongoStoreOptions) {
   const client = new EventEmitter();
   Object.assign(client, { db: () => ({}), connect: () => new Promise(() => {}) });
-  const connection = mongoConnection(client as MongoClient, 'db', { ...options, mode: 'read' });
+  const connection = mongoConnection(client as MongoClient, 'db', {
+    timeout,
+    mode: 'read',
+    onNotice,
+  });
   const say = (type: string, member: object): void => {
     const newDescription = { type, servers: new Map([['a:1', member]]) };
     client.emit('topologyDescriptionChanged', { newDescription });
