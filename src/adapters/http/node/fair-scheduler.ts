@@ -22,8 +22,8 @@ export class FairScheduler {
   #hasAccepted = false;
 
   /**
-   * Resolves when a task of `caller` may start, to the number of turns that began before its own: 0 or less if it was
-   * the next that could be started.
+   * Resolves when a task of `caller` may start, to the number of turns that have begun since this call, without its own:
+   * 0 or less if it was served at the first chance.
    */
   takeTurn(caller: string): Promise<number> {
     const next = this.#turns + 1;
