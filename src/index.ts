@@ -15,12 +15,6 @@ export type {
   PetPage,
   PetQuery,
 } from './application/animal-store.js';
-export type {
-  /** @deprecated Renamed to `CallOptions`. Version 1.0 removes this name. */
-  CallOptions as Call,
-  /** @deprecated Renamed to `CreateOptions`. Version 1.0 removes this name. */
-  CreateOptions as CreateCall,
-} from './application/animal-store.js';
 export { CopyError, copyCatalogue, type CopiedCatalogue } from './application/copy-catalogue.js';
 export {
   createAnimalStore,
@@ -74,9 +68,3 @@ export { parseInt64 } from './domain/int64.js';
 export { petWithId, type NewPet, type Pet, type UnsavedPet } from './domain/pet.js';
 export { PET_STATUSES, type PetStatus } from './domain/pet-status.js';
 export { parseJson, stringifyJson } from './exact-json.js';
-export {
-  /** @deprecated Renamed to `parseJson`. Version 1.0 removes this name. */
-  parseJson as parse,
-  /** @deprecated Renamed to `stringifyJson`. Version 1.0 removes this name. */
-  stringifyJson as stringify,
-} from './exact-json.js';
