@@ -5,11 +5,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import {
   createAnimalStore,
-  parse,
-  parseJson,
   petWithId,
-  stringify,
-  stringifyJson,
   type PetRepository,
   type UnsavedPet,
 } from '../../src/index.js';
@@ -111,10 +107,6 @@ describe('Importing', () => {
     const { loaded, exports } = await importing(...modules);
     expect(loaded).to.include.members(modules);
     expect(exports).to.include.members(['createContainer', 'openSqliteStore', 'animalStoreRouter']);
-  });
-
-  it('animal-store still offers the names that version 1.0 removes', () => {
-    expect({ parse, stringify }).to.deep.equal({ parse: parseJson, stringify: stringifyJson });
   });
 
   it('animal-store/bootstrap loads no store before one is asked for', async () => {
