@@ -37,7 +37,7 @@ export type UnsavedPet = Omit<Pet, 'id'>;
 /** What `satisfies` this names each field, also optional ones. So the compiler names each place that lacks a new one. */
 type EveryField = Readonly<Record<keyof UnsavedPet, unknown>>;
 
-/** The length of the longest name that can be given to a new animal, in Unicode code points. */
+/** The length of the longest name, in Unicode code points. */
 export const MAX_NAME_LENGTH = 1000;
 
 /** Fields as they were given, unchecked. */
@@ -53,6 +53,8 @@ type PetRules = Readonly<Record<keyof UnsavedPet, (value: unknown) => string | u
 export const PET_RULES = {
   name: (name) => {
     if (typeof name !== 'string') return 'must be a string';
+    if (isLongerThan(name, MAX_NAME_LENGTH))
+      return `must not be longer than ${MAX_NAME_LENGTH} characters`;
     if (isBlank(name)) return 'must not be blank';
     return storedTextFault(name);
   },
@@ -66,35 +68,26 @@ export const PET_RULES = {
     isPetStatus(status) ? undefined : `must be one of ${PET_STATUSES.join(', ')}`,
 } as const satisfies PetRules;
 
-/** The rules for new values: stores of older versions may hold longer names. */
-const NEW_PET_RULES: PetRules = {
-  ...PET_RULES,
-  name: (name) =>
-    typeof name === 'string' && isLongerThan(name, MAX_NAME_LENGTH)
-      ? `must not be longer than ${MAX_NAME_LENGTH} characters`
-      : PET_RULES.name(name),
-};
-
 /** Every field of an animal but its id, in the order of `PET_RULES`. */
 export const PET_FIELDS = Object.keys(PET_RULES) as ReadonlyArray<keyof UnsavedPet>;
 
 /** Every rule that an object breaks as a new animal, in the order of the fields. Other fields are ignored. */
 export function newPetFaults(pet: GivenFields): Fault[] {
   const { status = DEFAULT_STATUS } = pet;
-  return brokenRules(NEW_PET_RULES, { ...pet, status });
+  return brokenRules({ ...pet, status });
 }
 
 /** Every rule that an object breaks as a change of an animal, in the order of the fields. Other fields are ignored. */
 export function changeFaults(change: GivenFields): Fault[] {
   const given = PET_FIELDS.filter((field) => change[field] !== undefined);
-  if (given.length > 0) return brokenRules(NEW_PET_RULES, change, given);
+  if (given.length > 0) return brokenRules(change, given);
   return [{ field: '', message: `it must have at least one of ${PET_FIELDS.join(', ')}` }];
 }
 
-function brokenRules(rules: PetRules, given: GivenFields, fields = PET_FIELDS): Fault[] {
+function brokenRules(given: GivenFields, fields = PET_FIELDS): Fault[] {
   return fields.flatMap((field) => {
     const value = given[field];
-    const message = rules[field](value);
+    const message = PET_RULES[field](value);
     if (message === undefined) return [];
     return [{ field, message: value === undefined ? 'is required' : message }];
   });
@@ -148,7 +141,7 @@ export const petWithId = (id: bigint, { name, categoryId, status }: UnsavedPet):
 export function petFrom(data: { readonly [Field in keyof Pet]?: unknown }): Pet {
   const fields = readFields(data);
   const id = toInt64(data.id);
-  const faults = brokenRules(PET_RULES, fields);
+  const faults = brokenRules(fields);
   if (id === undefined) faults.unshift({ field: 'id', message: 'must be an int64' });
   requireNoFaults(faults);
   return Object.freeze({ id, ...fields }) as Pet;

@@ -52,8 +52,6 @@ const trickyPets = (): Pet[] => [
   ...Object.values(FIELD_VALUES.name).map((name, index) =>
     examplePet(BigInt(index + 101), { name }),
   ),
-  // Longer than a new name may be.
-  examplePet(201n, { name: 'of an older version '.repeat(100) }),
   ...petsWithIds(...GREAT_IDS),
 ];
 

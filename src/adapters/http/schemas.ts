@@ -43,19 +43,17 @@ const REFERRED = { '#/components/schemas/PetStatus': PetStatus };
 const statusReference = (options?: TSchemaOptions) =>
   Type.Ref('#/components/schemas/PetStatus', options);
 
-const name = (options?: TSchemaOptions) =>
-  Type.String({
-    minLength: 1,
-    // In ASCII and without \s and \u, because generators copy it into source text of any language. So it is looser than
-    // the rule, for names of rare blanks alone, such as U+3000, and for lone surrogates, which most languages lack.
-    pattern: String.raw`^[\x09-\x0d ]*[^\x00\x09-\x0d ][^\x00]*$`,
-    description:
-      "The animal's name: Unicode text with at least one character that is not White_Space, " +
-      'without U+0000 and lone ' +
-      'surrogates. Stored exactly as it is.',
-    example: 'Bella',
-    ...options,
-  });
+const Name = Type.String({
+  minLength: 1,
+  maxLength: MAX_NAME_LENGTH,
+  // In ASCII and without \s and \u, because generators copy it into source text of any language. So it is looser than
+  // the rule, for names of rare blanks alone, such as U+3000, and for lone surrogates, which most languages lack.
+  pattern: String.raw`^[\x09-\x0d ]*[^\x00\x09-\x0d ][^\x00]*$`,
+  description:
+    "The animal's name: Unicode text with at least one character that is not White_Space, " +
+    'without U+0000 and lone surrogates. Stored exactly as it is.',
+  example: 'Bella',
+});
 
 const CategoryId = int64({
   description:
@@ -69,7 +67,7 @@ const BELLA = { id: 1n, name: 'Bella', categoryId: 7n, status: 'available' };
 const Pet = Type.Object(
   {
     id: PetId,
-    name: name(), // without a length: stores of older versions may hold longer ones
+    name: Name,
     categoryId: CategoryId,
     status: Type.Optional(statusReference({ description: 'Availability status.' })),
   } satisfies Record<keyof StoredPet, object>,
@@ -82,7 +80,7 @@ const Pet = Type.Object(
 
 const NewPet = Type.Object(
   {
-    name: name({ maxLength: MAX_NAME_LENGTH }),
+    name: Name,
     categoryId: CategoryId,
     // No `default` keyword: generators would make the member required.
     status: Type.Optional(statusReference({ description: '`available` if omitted.' })),
@@ -100,7 +98,7 @@ const NewPet = Type.Object(
 
 const PetChange = Type.Object(
   {
-    name: Type.Optional(name({ maxLength: MAX_NAME_LENGTH })),
+    name: Type.Optional(Name),
     categoryId: Type.Optional(CategoryId),
     status: Type.Optional(statusReference({ description: 'The new status.' })),
   } satisfies Record<keyof GivenPet, object>,
