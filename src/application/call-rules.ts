@@ -14,25 +14,10 @@ import { PET_RULES, petWithId, type Pet } from '../domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../domain/pet-status.js';
 import { storedTextFault } from '../domain/text.js';
 import type { CallOptions, IdempotencyKey, PetQuery } from './animal-store.js';
-import { requireSomeOption } from './option-rules.js';
 import type { PetCondition } from './ports/pet-changes.js';
 
 /** Bounds and default of `limit`. */
 export const PAGE_LIMIT = { minimum: 1, maximum: 100, default: 20 } as const;
-
-const CALL_OPTIONS: readonly string[] = ['signal'];
-export const CREATE_OPTIONS = ['signal', 'idempotencyKey'];
-export const CHANGE_OPTIONS = ['signal', 'from'];
-
-/**
- * Checks the options of a call before anything else of it.
- * @throws the reason of an aborted signal
- * @throws {TypeError} as `requireSomeOption` says
- */
-export function beginCall(options: CallOptions, known: readonly string[]): void {
-  options.signal?.throwIfAborted();
-  requireSomeOption(options, known);
-}
 
 /**
  * The condition of a change that starts from `from`.
@@ -48,23 +33,13 @@ export function petCondition(from: PetStatus | Pet | undefined): PetCondition {
 /**
  * Checks a query.
  * @throws the reason of an aborted signal
- * @throws {TypeError} as `requireSomeOption` says of the options and the query
- * @throws {InvalidParameterError} naming every fault, also `cursor`
+ * @throws {InvalidParameterError} naming every fault
  */
-export function requirePetQuery(query: PetQuery, options: CallOptions = {}): void {
-  beginCall(options, CALL_OPTIONS);
-  const hasCursor = 'cursor' in Object(query);
-  if (!hasCursor) requireSomeOption(query, ['limit', 'status', 'after']);
+export function requirePetQuery(query: PetQuery, { signal }: CallOptions = {}): void {
+  signal?.throwIfAborted();
   const faults = petQueryFaults(query);
-  if (hasCursor) faults.push(CURSOR_REMOVED);
   if (faults.length > 0) throw new InvalidParameterError(faults);
 }
-
-/** A program of an older version must not begin again at each page without noticing. */
-export const CURSOR_REMOVED: Fault = {
-  field: 'cursor',
-  message: 'was removed: use after, with the last id of your page',
-};
 
 /** Every rule that a query breaks. */
 export function petQueryFaults(query: { readonly [Name in keyof PetQuery]: unknown }): Fault[] {
@@ -81,16 +56,11 @@ export function petQueryFaults(query: { readonly [Name in keyof PetQuery]: unkno
 /**
  * The id as an int64.
  * @throws the reason of an aborted signal
- * @throws {TypeError} as `requireSomeOption` says
  * @throws {InvalidParameterError} it is a number that is not a safe integer
  * @throws {PetNotFoundError} it is outside int64, and so no animal's id
  */
-export function requirePetId(
-  id: bigint | number,
-  options: CallOptions,
-  known = CALL_OPTIONS,
-): bigint {
-  beginCall(options, known);
+export function requirePetId(id: bigint | number, { signal }: CallOptions): bigint {
+  signal?.throwIfAborted();
   const petId = toInt64(id);
   if (petId !== undefined) return petId;
   if (typeof id === 'bigint') throw new PetNotFoundError(id);

@@ -9,10 +9,7 @@ import type {
   PetQuery,
 } from './animal-store.js';
 import {
-  CHANGE_OPTIONS,
-  CREATE_OPTIONS,
   PAGE_LIMIT,
-  beginCall,
   petCondition,
   requireIdempotencyKey,
   requirePetId,
@@ -81,8 +78,8 @@ export function createAnimalStore({
     },
 
     async createPet(pet, options = {}) {
-      beginCall(options, CREATE_OPTIONS);
       const { idempotencyKey, signal } = options;
+      signal?.throwIfAborted();
       const unsaved = unsavedPet(pet);
       if (idempotencyKey !== undefined) return createOnce(unsaved, idempotencyKey, { signal });
       return { pet: await pets.add(unsaved, { signal }), replayed: false };
@@ -104,7 +101,7 @@ const changingAnimals = (
   changes: PetChanges,
 ): Omit<ExperimentalAnimalStore, keyof AnimalStore> => ({
   async changePet(id, change, options = {}) {
-    const petId = requirePetId(id, options, CHANGE_OPTIONS);
+    const petId = requirePetId(id, options);
     const { from, signal } = options;
     const condition = petCondition(from);
     const pet = await changes.change(petId, petChange(change), condition, { signal });
@@ -113,7 +110,7 @@ const changingAnimals = (
   },
 
   async removePet(id, options = {}) {
-    const petId = requirePetId(id, options, CHANGE_OPTIONS);
+    const petId = requirePetId(id, options);
     const { from, signal } = options;
     const isRemoved = await changes.remove(petId, petCondition(from), { signal });
     if (!isRemoved) throw new PetNotFoundError(petId);

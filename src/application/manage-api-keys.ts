@@ -1,7 +1,6 @@
 import { UnavailableError, requireValid } from '../domain/errors.js';
 import { isBlank, isLongerThan } from '../domain/text.js';
 import type { CallOptions } from './animal-store.js';
-import { requireOptions, requireSomeOption } from './option-rules.js';
 import type { ApiKeyRecord, ApiKeyRepository } from './ports/api-key-repository.js';
 import { SCOPES, isScope, type Scope } from './ports/authenticator.js';
 import { systemClock, timeOf, type Clock } from './ports/clock.js';
@@ -53,22 +52,20 @@ export class ManagedApiKeys {
 
   /**
    * Issues a new key.
-   * @throws {TypeError} a member of the request does not exist. Nothing was stored.
    * @throws {InvalidParameterError} naming every fault of the request. Nothing was stored.
    */
   async issue(
     request: {
       /** 1 to 100 Unicode characters, not blank, without control characters: terminals show it. */
       readonly name: string;
-      /** One or more. Default: every scope. */
-      readonly scopes?: readonly Scope[] | undefined;
+      /** One or more. */
+      readonly scopes: readonly Scope[];
       /** Valid strictly before this instant, which is in the future. Default: it does not expire. */
       readonly expiresAt?: Date | undefined;
     },
     options?: CallOptions,
   ): Promise<IssuedApiKey> {
-    requireOptions(request, ['name', 'scopes', 'expiresAt']);
-    const { name, scopes = SCOPES, expiresAt } = request;
+    const { name, scopes, expiresAt } = request;
     const now = timeOf(this.#clock);
     // Only an omitted expiry means none. Anything else that is no valid Date, such as NaN, is a fault.
     const isInFuture = typeof expiresAt === 'object' && Number(expiresAt) > now;
@@ -108,14 +105,12 @@ export class ManagedApiKeys {
    * Revokes a key `after` milliseconds from now: a whole number, default 0. With 0 every machine refuses the key at once,
    * even one whose clock is behind. Of several revocations the earliest counts. Resolves to `undefined` if no key has
    * the id.
-   * @throws {TypeError} no option is known, or one is misspelled.
    * @throws {InvalidParameterError} `after` is not a whole number of 0 or more.
    */
   async revoke(
     id: string,
     options: CallOptions & { readonly after?: number | undefined } = {},
   ): Promise<ManagedApiKey | undefined> {
-    requireSomeOption(options, ['signal', 'after']);
     const { after = 0, signal } = options;
     const now = timeOf(this.#clock);
     const isDelay = Number.isInteger(after) && after >= 0 && now + after <= LAST_TIME;
@@ -147,7 +142,7 @@ export class ManagedApiKeys {
 
 /**
  * A thousand years, in milliseconds. An immediate revocation is stored this much before its time, so that it is past on
- * every machine's clock. It has no field of its own, so that earlier versions on the same store refuse the key, too.
+ * every machine's clock.
  */
 const IMMEDIATE_OFFSET = 365_242.5 * 24 * 60 * 60 * 1000;
 

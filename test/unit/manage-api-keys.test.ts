@@ -6,7 +6,7 @@ import { ApiKeyAuthenticator } from '../../src/adapters/api-keys/api-key-authent
 import { ManagedApiKeys, apiKeyState } from '../../src/application/manage-api-keys.js';
 import { openMemoryStore } from '../../src/adapters/memory/open-memory-store.js';
 import type { ApiKeyRepository } from '../../src/application/ports/api-key-repository.js';
-import type { Scope } from '../../src/application/ports/authenticator.js';
+import { SCOPES, type Scope } from '../../src/application/ports/authenticator.js';
 import { InvalidParameterError, UnavailableError } from '../../src/domain/errors.js';
 import { SettableClock } from '../adapters/api-keys/fixtures.js';
 import { rejectionOf } from '../contract/rejection.js';
@@ -40,8 +40,8 @@ describe('ManagedApiKeys', () => {
   }
 
   describe('issue', () => {
-    it('makes a key for ever, with every scope, when nothing else is asked for', async () => {
-      const { key, record } = await managed.issue({ name: 'shop' });
+    it('makes a key for ever, with the scopes given, when nothing else is asked for', async () => {
+      const { key, record } = await managed.issue({ name: 'shop', scopes: SCOPES });
 
       expect(key).to.match(new RegExp(`^ast_live_${record.id}_`));
       expect(record).to.deep.equal({
@@ -66,7 +66,7 @@ describe('ManagedApiKeys', () => {
 
     it('takes names in any script, up to 100 characters', async () => {
       for (const name of ['x', 'x'.repeat(100), 'Лавка', '店', '👩‍👩‍👧 shop', '  padded  ']) {
-        const { record } = await managed.issue({ name });
+        const { record } = await managed.issue({ name, scopes: SCOPES });
         expect(record.name).to.equal(name);
       }
     });
@@ -76,7 +76,7 @@ describe('ManagedApiKeys', () => {
 
       for (const name of ['', ' \u2003', 'x'.repeat(101), ...odd.map((text) => `a${text}b`)]) {
         await rejects(
-          managed.issue({ name }),
+          managed.issue({ name, scopes: SCOPES }),
           /name must be 1 to 100 characters/,
           JSON.stringify(name),
         );
@@ -97,12 +97,22 @@ describe('ManagedApiKeys', () => {
       }
     });
 
+    it('issues no key without scopes, as when a program without a compiler misspells them', async () => {
+      const untyped: { issue(request: object): Promise<unknown> } = managed;
+      for (const request of [{ name: 'shop' }, { name: 'shop', scope: ['pets:read'] }]) {
+        const error = await rejectionOf(untyped.issue(request));
+        expect(error).to.be.instanceOf(InvalidParameterError);
+        expect(String(error)).to.include('scopes must be one or more of pets:read,');
+      }
+      expect(await apiKeys.list()).to.deep.equal([]);
+    });
+
     it('issues no key for ever when an expiry is given that is no Date', async () => {
       const untyped: { issue(request: object): Promise<unknown> } = managed;
       const tomorrow = clock.in(DAY).getTime();
       for (const expiresAt of [null, '', 0, Number.NaN, tomorrow, new Date(tomorrow).toISOString()])
         await rejects(
-          untyped.issue({ name: 'shop', expiresAt }),
+          untyped.issue({ name: 'shop', scopes: SCOPES, expiresAt }),
           /expiresAt must be a Date in the future/,
           `with the expiry ${inspect(expiresAt)}`,
         );
@@ -112,20 +122,20 @@ describe('ManagedApiKeys', () => {
     it('gives up when its random id is taken', async () => {
       const taken = generate();
       const fixed = new ManagedApiKeys({ apiKeys, generate: () => taken });
-      await fixed.issue({ name: 'shop' });
+      await fixed.issue({ name: 'shop', scopes: SCOPES });
 
-      await rejects(fixed.issue({ name: 'shop' }), UnavailableError);
+      await rejects(fixed.issue({ name: 'shop', scopes: SCOPES }), UnavailableError);
     });
   });
 
   describe('list', () => {
     it('shows every key, the oldest first, with its state and without its hash', async () => {
-      const first = await managed.issue({ name: 'first', expiresAt: clock.in(2) });
+      const first = await managed.issue({ name: 'first', scopes: SCOPES, expiresAt: clock.in(2) });
       clock.advance(1);
-      const second = await managed.issue({ name: 'second' });
+      const second = await managed.issue({ name: 'second', scopes: SCOPES });
       await managed.revoke(second.record.id);
       clock.advance(1);
-      const third = await managed.issue({ name: 'third' });
+      const third = await managed.issue({ name: 'third', scopes: SCOPES });
       const list = await managed.list();
 
       expect(list.map(({ id, name, state }) => [id, name, state])).to.deep.equal([
@@ -139,7 +149,7 @@ describe('ManagedApiKeys', () => {
 
   describe('revoke', () => {
     it('ends the key at once, also on a machine whose clock is behind', async () => {
-      const { key, record } = await managed.issue({ name: 'shop' });
+      const { key, record } = await managed.issue({ name: 'shop', scopes: SCOPES });
 
       expect(await resultOf(key)).to.equal('accepted');
       expect(await managed.revoke(record.id)).to.have.property('state', 'revoked');
@@ -150,8 +160,8 @@ describe('ManagedApiKeys', () => {
     });
 
     it('keeps and shows the time of the first revocation, whatever revocations follow', async () => {
-      const { record } = await managed.issue({ name: 'shop' });
-      const other = await managed.issue({ name: 'other' });
+      const { record } = await managed.issue({ name: 'shop', scopes: SCOPES });
+      const other = await managed.issue({ name: 'other', scopes: SCOPES });
       await managed.revoke(other.record.id, { after: 1000 });
       const first = clock.now();
 
@@ -169,14 +179,14 @@ describe('ManagedApiKeys', () => {
     });
 
     it('shows a key that is revoked at once before its later end as revoked now', async () => {
-      const { record } = await managed.issue({ name: 'shop' });
+      const { record } = await managed.issue({ name: 'shop', scopes: SCOPES });
       await managed.revoke(record.id, { after: DAY });
 
       expect(await revoke(record.id)).to.deep.equal(clock.now());
     });
 
     it('can revoke a key later, and then at the earliest of several instants', async () => {
-      const { key, record } = await managed.issue({ name: 'shop' });
+      const { key, record } = await managed.issue({ name: 'shop', scopes: SCOPES });
       const revoked = await managed.revoke(record.id, { after: 1000 });
 
       expect(revoked).to.deep.include({ revokedAt: clock.in(1000), state: 'active' });
@@ -193,12 +203,12 @@ describe('ManagedApiKeys', () => {
   });
 
   it('issues, lists and revokes with the options of each call', async () => {
-    const { record } = await managed.issue({ name: 'shop' });
+    const { record } = await managed.issue({ name: 'shop', scopes: SCOPES });
     const call = { signal: AbortSignal.abort(new Error('aborted')) };
     const deaf = { ...apiKeys, findById: (id: string) => apiKeys.findById(id) };
 
     for (const calling of [
-      managed.issue({ name: 'shop' }, call),
+      managed.issue({ name: 'shop', scopes: SCOPES }, call),
       managed.issueFirst('shop', call),
       managed.list(call),
       managed.revoke(record.id, call),
@@ -210,7 +220,7 @@ describe('ManagedApiKeys', () => {
   });
 
   it('revokes after a whole number of milliseconds only, else changes nothing', async () => {
-    const { key, record } = await managed.issue({ name: 'shop' });
+    const { key, record } = await managed.issue({ name: 'shop', scopes: SCOPES });
 
     for (const after of [-1, 0.5, Number.NaN, Infinity, 1e300])
       await rejects(managed.revoke(record.id, { after }), InvalidParameterError);
@@ -247,7 +257,7 @@ describe('ManagedApiKeys', () => {
   });
 
   it('puts no key into a record, a list, an error or an object that lives on', async () => {
-    const { key, record } = await managed.issue({ name: 'shop' });
+    const { key, record } = await managed.issue({ name: 'shop', scopes: SCOPES });
     const authenticator = new ApiKeyAuthenticator({ staticKeys: [STATIC], apiKeys, clock });
     const untyped: { issue(request: object): Promise<unknown> } = managed;
     const errors = await Promise.allSettled([

@@ -7,6 +7,7 @@ import {
   apiKeyGenerator,
 } from '../../src/adapters/api-keys/index.js';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
+import { SCOPES } from '../../src/application/ports/authenticator.js';
 import type { PetChanges } from '../../src/application/ports/pet-changes.js';
 import type { PetRepository } from '../../src/application/ports/pet-repository.js';
 import { PET_STATUSES } from '../../src/domain/pet-status.js';
@@ -139,7 +140,8 @@ describe('The core hands over values that cannot change:', () => {
     'every status': () => animalStore.removePet(1n),
     'a line of an import, and its claim': () =>
       importPets(oneRow(), { pets: watching(pets), source: 'a', reject: failWith }),
-    'an API key and its scopes': () => managed.issue({ name: 'till', expiresAt: soon() }),
+    'an API key and its scopes': () =>
+      managed.issue({ name: 'till', scopes: SCOPES, expiresAt: soon() }),
     'a first API key': () => managed.issueFirst('till'),
   }))
     it(what, async () => {
@@ -335,6 +337,7 @@ describe('A clock that returns an invalid date', () => {
   const managed = new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator(), clock });
   const issued = new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator() }).issue({
     name: 'till',
+    scopes: SCOPES,
   });
 
   for (const [title, call] of Object.entries({
@@ -344,7 +347,7 @@ describe('A clock that returns an invalid date', () => {
       importPets(oneRow(), { pets, clock, source: 'a', reject: failWith }),
     'copying a store': () =>
       copyCatalogue({ source: openMemoryStore(), target: openMemoryStore(), clock }),
-    'issuing a key': () => managed.issue({ name: 'till' }),
+    'issuing a key': () => managed.issue({ name: 'till', scopes: SCOPES }),
     'issuing the first key': () => managed.issueFirst('till'),
     'listing keys': () => managed.list(),
     'revoking a key': async () => managed.revoke((await issued).record.id),

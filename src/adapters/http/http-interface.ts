@@ -1,7 +1,5 @@
 import type { AnimalStore } from '../../application/animal-store.js';
-import { requireOptions } from '../../application/option-rules.js';
 import type { Authenticator } from '../../application/ports/authenticator.js';
-import { isError } from '../../domain/errors.js';
 import { BusyError, UNBOUNDED, type Admission } from './admission.js';
 import { docsRoutes, documentRoute, type DocsFile } from './docs-routes.js';
 import { HttpError, clientDisconnected, detailedError, errorResponse } from './error-responses.js';
@@ -69,9 +67,8 @@ export class HttpInterface {
   readonly #findRoute: (path: string) => FoundRoute | undefined;
   readonly #countRequest: ReturnType<typeof requestCounter> | undefined;
 
-  /** @throws {TypeError} an option does not exist, or a setting has another type than its default */
+  /** @throws {TypeError} a setting has another type than its default */
   constructor(options: HttpInterfaceOptions) {
-    requireOptions(options, OPTIONS);
     const { animalStore, rateLimiter, docs } = options;
     const settings = completeSettings({
       ...options.settings,
@@ -247,20 +244,10 @@ export class HttpInterface {
   }
 }
 
-const OPTIONS: ReadonlyArray<keyof HttpInterfaceOptions> = [
-  'animalStore',
-  'authenticator',
-  'rateLimiter',
-  'readiness',
-  'admission',
-  'clientAddress',
-  'settings',
-  'log',
-  'docs',
-];
-
 const asError = (thrown: unknown): Error =>
-  isError(thrown) ? thrown : new Error('Something failed without an Error', { cause: thrown });
+  thrown instanceof Error
+    ? thrown
+    : new Error('Something failed without an Error', { cause: thrown });
 
 function methodNotAllowed(route: Route): HttpError {
   const methods = allowedMethods(route);

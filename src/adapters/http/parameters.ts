@@ -1,5 +1,5 @@
 import type { PetQuery } from '../../application/animal-store.js';
-import { CURSOR_REMOVED, petQueryFaults } from '../../application/call-rules.js';
+import { petQueryFaults } from '../../application/call-rules.js';
 import {
   InvalidParameterError,
   PetNotFoundError,
@@ -29,7 +29,11 @@ export function readPetQuery(query: string): PetQuery {
     after: after === null ? undefined : (parseInt64(after) ?? after),
   } satisfies Record<keyof PetQuery, unknown>;
   const refused = repeatedOrMisspelledIn(sent, Object.keys(read));
-  if (sent.has('cursor')) refused.push(CURSOR_REMOVED);
+  if (sent.has('cursor'))
+    refused.push({
+      field: 'cursor',
+      message: 'is unknown: use after, with the last id of your page',
+    });
   if (refused.length === 0 && listQueryValidator.Check(read)) return read;
   const others = petQueryFaults(read).filter(({ field }) =>
     refused.every((fault) => fault.field !== field),

@@ -1,5 +1,5 @@
 import { requireInteger } from '../../application/option-rules.js';
-import { requireOpenOptions, type CompleteStore } from '../../application/ports/store.js';
+import { requireOpenMode, type CompleteStore } from '../../application/ports/store.js';
 import { mongoApiKeys } from './mongo-api-key-repository.js';
 import { mongoTransfer } from './mongo-catalogue-transfer.js';
 import { mongoConnection, type MongoStoreOptions } from './mongo-connection.js';
@@ -21,7 +21,7 @@ export class MongoStoreError extends Error {
  * `animal-store`. Also resolves while no server can be reached: calls then reject with `UnavailableError` until one is.
  * Missing collections and indexes are created in the background. Whatever the URL says, the store writes and reads
  * with majority concern, on the primary.
- * @throws {TypeError} an option or the mode does not exist, or `timeout` is not valid.
+ * @throws {TypeError} the mode does not exist, or `timeout` is not valid.
  * @throws {MongoStoreError} the URL is not such a connection string; or, unless `mode` is `create`, the server was
  * reached, and the database has no collection `pets`.
  */
@@ -29,8 +29,8 @@ export async function openMongoStore(
   url: string,
   options: MongoStoreOptions = {},
 ): Promise<CompleteStore> {
-  requireOpenOptions(options, ['timeout']);
   const { mode = 'create', onNotice } = options;
+  requireOpenMode(mode);
   const timeout = requireInteger('timeout', Math.ceil(options.timeout ?? 5000), 1);
   const fault = await mongoUrlFault(url);
   if (fault !== undefined) throw new MongoStoreError(`The URL ${fault}.`);

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import {
   isReading,
   notices,
-  requireOpenOptions,
+  requireOpenMode,
   type CompleteStore,
   type OpenMode,
   type OpenOptions,
@@ -32,7 +32,7 @@ import { CLEAN_PATH, isStorePath } from './store-path.js';
  * its folders, for the user of this process alone. Any number of processes may have the same file open, but only one
  * thread of each. Files ending in `-wal` and `-shm` stand beside it while it is open. `location` is its absolute path.
  * A call waits at most five seconds for another process's lock, or until its signal is aborted.
- * @throws {TypeError} an option or the mode does not exist.
+ * @throws {TypeError} the mode does not exist.
  * @throws {StoreFileError} the file cannot be a store of this program. It was not changed.
  * @throws {UnavailableError} another process kept the file locked.
  */
@@ -40,8 +40,8 @@ export async function openSqliteStore(
   path: string,
   options: OpenOptions = {},
 ): Promise<CompleteStore> {
-  requireOpenOptions(options);
   const { mode = 'create', onNotice } = options;
+  requireOpenMode(mode);
   const notice = notices({ onNotice });
   requireStorePath(path);
   let file = resolve(path);

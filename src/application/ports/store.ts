@@ -2,7 +2,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { UnavailableError } from '../../domain/errors.js';
 import type { CallOptions } from '../animal-store.js';
-import { requireOptions } from '../option-rules.js';
 import type { ApiKeyRepository } from './api-key-repository.js';
 import type { CatalogueTransfer } from './catalogue-transfer.js';
 import type { PetChanges } from './pet-changes.js';
@@ -57,7 +56,7 @@ export interface StoreFactory {
 }
 
 /**
- * What opening may do to a store: `create` makes or upgrades one, `existing` fails where none exists, `read`
+ * What opening may do to a store: `create` makes one if there is none, `existing` fails where none exists, `read`
  * also leaves the store as it is. `snapshot` is `read` where all reads show one moment, while others write, if the store
  * can: SQLite does; MongoDB shows each animal as it is when it is read.
  */
@@ -77,14 +76,10 @@ export interface OpenOptions {
 const OPEN_MODES: readonly OpenMode[] = ['create', 'existing', 'read', 'snapshot'];
 
 /**
- * Checks how a store is to be opened, for callers without a compiler. Otherwise a store that is meant to be read would
- * open to write.
- * @param further the names of the store's own options
- * @throws {TypeError} an option or a mode does not exist
+ * Checks a mode, for callers without a compiler: a store that is meant to be read must not open to write.
+ * @throws {TypeError} the mode does not exist
  */
-export function requireOpenOptions(options: OpenOptions, further: readonly string[] = []): void {
-  requireOptions(options, ['mode', 'onNotice', ...further]);
-  const { mode = 'create' } = options;
+export function requireOpenMode(mode: OpenMode): void {
   if (!OPEN_MODES.includes(mode))
     throw new TypeError(`mode must be one of ${OPEN_MODES.join(', ')}`);
 }

@@ -61,7 +61,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
       withKeys(commands, 'create', async (managed, { location }, clock) => {
         const now = clock.now().getTime();
         const expiresAt = expires === undefined ? undefined : new Date(now + expires);
-        const { key, record } = await managed.issue({ name, scopes: scope, expiresAt });
+        const { key, record } = await managed.issue({ name, scopes: scope ?? SCOPES, expiresAt });
         const text = resultText(json, { key, ...record }, [key]);
         await printKey(io, text, record.id, managed);
         const scopes = record.scopes.join(', ');

@@ -117,8 +117,8 @@ describe('ApiKeyAuthenticator', () => {
 
   describe('with managed keys', () => {
     it('reveals neither expiry nor revocation to a caller without the whole key', async () => {
-      const one = await managed.issue({ name: 'expires', expiresAt: clock.in(1) });
-      const other = await managed.issue({ name: 'revoked' });
+      const one = await managed.issue({ name: 'expires', scopes: SCOPES, expiresAt: clock.in(1) });
+      const other = await managed.issue({ name: 'revoked', scopes: SCOPES });
       await managed.revoke(other.record.id);
       clock.advance(1);
 
@@ -149,7 +149,11 @@ describe('ApiKeyAuthenticator', () => {
 
   describe('on the edges of time', () => {
     it('accepts a key 1 ms before it expires and refuses it at that instant, cached or not', async () => {
-      const { key, record } = await managed.issue({ name: 'test', expiresAt: clock.in(1000) });
+      const { key, record } = await managed.issue({
+        name: 'test',
+        scopes: SCOPES,
+        expiresAt: clock.in(1000),
+      });
       clock.advance(999);
 
       expect(await authenticator.authenticate(key)).to.have.property('ok', true);
@@ -165,7 +169,11 @@ describe('ApiKeyAuthenticator', () => {
     });
 
     it('uses the time at which the store answered', async () => {
-      const { key } = await managed.issue({ name: 'test', expiresAt: clock.in(1000) });
+      const { key } = await managed.issue({
+        name: 'test',
+        scopes: SCOPES,
+        expiresAt: clock.in(1000),
+      });
       apiKeys.hold();
       const answer = authenticator.authenticate(key);
       clock.advance(1000);
@@ -177,7 +185,7 @@ describe('ApiKeyAuthenticator', () => {
 
   describe('while the store hangs', () => {
     it('rejects an aborted call with its reason, and others that share its look-up get their result', async () => {
-      const { key, record } = await managed.issue({ name: 'test' });
+      const { key, record } = await managed.issue({ name: 'test', scopes: SCOPES });
       apiKeys.hold();
       const others = [authenticator.authenticate(key)];
 
@@ -197,7 +205,7 @@ describe('ApiKeyAuthenticator', () => {
     });
 
     it('leaves no listener on the signal of a call that is over', async () => {
-      const { key } = await managed.issue({ name: 'test' });
+      const { key } = await managed.issue({ name: 'test', scopes: SCOPES });
       const { signal } = new AbortController();
       for (const credential of [key, key, generate().key, 'static-one'])
         await authenticator.authenticate(credential, { signal });
@@ -210,7 +218,7 @@ describe('ApiKeyAuthenticator', () => {
 
   describe('comparing in constant time', () => {
     it('compares as much for an unknown id as for a known one', async () => {
-      const { key, record } = await managed.issue({ name: 'test' });
+      const { key, record } = await managed.issue({ name: 'test', scopes: SCOPES });
       const wrongSecret = withChecksum(`ast_live_${record.id}_${'0'.repeat(43)}`);
 
       for (const credential of [generate().key, wrongSecret, key])

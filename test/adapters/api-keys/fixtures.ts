@@ -76,10 +76,10 @@ export async function authenticatorSubject(): Promise<AuthenticatorSubject> {
   const generate = apiKeyGenerator();
   const managed = new ManagedApiKeys({ apiKeys, generate, clock });
   const writer = await managed.issue({ name: 'writer', scopes: ['pets:write'] });
-  const all = await managed.issue({ name: 'all' });
-  const ended = await managed.issue({ name: 'revoked' });
+  const all = await managed.issue({ name: 'all', scopes: SCOPES });
+  const ended = await managed.issue({ name: 'revoked', scopes: SCOPES });
   await managed.revoke(ended.record.id);
-  const late = await managed.issue({ name: 'expired', expiresAt: clock.in(1) });
+  const late = await managed.issue({ name: 'expired', scopes: SCOPES, expiresAt: clock.in(1) });
   clock.advance(1);
   const authenticator = new ApiKeyAuthenticator({
     staticKeys: [DIGEST_TWINS.accepted],

@@ -4,6 +4,7 @@ import { apiKeyGenerator } from '../../../src/adapters/api-keys/api-key.js';
 import { ManagedApiKeys } from '../../../src/application/manage-api-keys.js';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import type { CallOptions } from '../../../src/application/animal-store.js';
+import { SCOPES } from '../../../src/application/ports/authenticator.js';
 import type { Store } from '../../../src/application/ports/store.js';
 import { run } from '../../../src/bootstrap/commands/run.js';
 import { misspelledSettings } from '../../../src/bootstrap/service/settings.js';
@@ -145,7 +146,7 @@ describe('serve', () => {
   it('issues no key where all are revoked, and warns that none is valid', async () => {
     const { apiKeys } = openMemoryStore();
     const managed = new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator() });
-    await managed.revoke((await managed.issue({ name: 'shop' })).record.id);
+    await managed.revoke((await managed.issue({ name: 'shop', scopes: SCOPES })).record.id);
     for (const HOST of ['127.0.0.1', '0.0.0.0']) {
       const { io } = await started({ HOST, DRAIN_DELAY: '0' }, new Shelf({ apiKeys }).module);
       expect(io.out).to.equal('');

@@ -10,6 +10,7 @@ import { measure } from '../../../src/bootstrap/service/metrics.js';
 import { readSettings } from '../../../src/bootstrap/service/settings.js';
 import { IdempotencyKeyReusedError, UnavailableError } from '../../../src/domain/errors.js';
 import { unsavedPet } from '../../../src/domain/pet.js';
+import { SCOPES } from '../../../src/application/ports/authenticator.js';
 import type { Store } from '../../../src/application/ports/store.js';
 import { missingMetrics } from '../../docs/metric-names.js';
 import { PATH, needing } from '../../docs/needing.js';
@@ -207,9 +208,13 @@ describe('The metrics', () => {
     ok(managed);
     ok(transfer);
     const issue = (days: number) =>
-      managed.issue({ name: 'till', expiresAt: new Date(now.getTime() + days * day) });
+      managed.issue({
+        name: 'till',
+        scopes: SCOPES,
+        expiresAt: new Date(now.getTime() + days * day),
+      });
     for (const days of [1, 6, 8, 100]) await issue(days);
-    await managed.issue({ name: 'endless' });
+    await managed.issue({ name: 'endless', scopes: SCOPES });
     await managed.revoke((await issue(2)).record.id);
     await pets.add(unsavedPet({ name: 'Bella', categoryId: 1n }));
 

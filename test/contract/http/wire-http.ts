@@ -8,7 +8,7 @@ import { AdmissionControl, readDocsFiles } from '../../../src/adapters/http/node
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
 import type { ApiKeyRepository } from '../../../src/application/ports/api-key-repository.js';
-import type { Scope } from '../../../src/application/ports/authenticator.js';
+import { SCOPES, type Scope } from '../../../src/application/ports/authenticator.js';
 import type { CompleteStore } from '../../../src/application/ports/store.js';
 import { IdempotencyConflictError, UnavailableError } from '../../../src/domain/errors.js';
 
@@ -155,15 +155,19 @@ export const STATIC_KEYS = { key: 'static-key-0123456789', secondKey: 'a+b/c~d.e
 /** The static keys, and managed keys that are issued in this store. */
 export async function issueKeys(apiKeys: ApiKeyRepository): Promise<HttpKeys> {
   const managed = new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator() });
-  const issue = async (name: string, scopes?: readonly Scope[]): Promise<string> =>
+  const issue = async (name: string, scopes: readonly Scope[] = SCOPES): Promise<string> =>
     (await managed.issue({ name, scopes })).key;
   const anHourAgo = new ManagedApiKeys({
     apiKeys,
     generate: apiKeyGenerator(),
     clock: { now: () => new Date(Date.now() - HOUR) },
   });
-  const expired = await anHourAgo.issue({ name: 'expired', expiresAt: new Date(Date.now() - 1) });
-  const revoked = await managed.issue({ name: 'revoked' });
+  const expired = await anHourAgo.issue({
+    name: 'expired',
+    scopes: SCOPES,
+    expiresAt: new Date(Date.now() - 1),
+  });
+  const revoked = await managed.issue({ name: 'revoked', scopes: SCOPES });
   await managed.revoke(revoked.record.id);
   return {
     ...STATIC_KEYS,

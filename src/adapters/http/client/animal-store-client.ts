@@ -8,10 +8,7 @@ import type {
   PetQuery,
 } from '../../../application/animal-store.js';
 import {
-  CHANGE_OPTIONS,
-  CREATE_OPTIONS,
   PAGE_LIMIT,
-  beginCall,
   petCondition,
   requirePetId,
   requirePetQuery,
@@ -99,7 +96,7 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
     pet: NewPet,
     call: CallOptions & { readonly idempotencyKey?: Pick<IdempotencyKey, 'key'> | undefined } = {},
   ): Promise<CreatedPet> {
-    beginCall(call, CREATE_OPTIONS);
+    call.signal?.throwIfAborted();
     const { idempotencyKey } = call;
     const body = stringifyJson(unsavedPet(pet));
     const isOwnKey = idempotencyKey === undefined;
@@ -140,7 +137,7 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
     change: Partial<NewPet>,
     call: ChangeOptions = {},
   ): Promise<Pet> {
-    const path = `/pets/${requirePetId(id, call, CHANGE_OPTIONS)}`;
+    const path = `/pets/${requirePetId(id, call)}`;
     const condition = await conditionOf(call);
     const body = stringifyJson(petChange(change));
     const idempotent = call.from === undefined;
@@ -153,7 +150,7 @@ export class AnimalStoreClient implements ExperimentalAnimalStore {
 
   /** As the port says. */
   async removePet(id: bigint | number, call: ChangeOptions = {}): Promise<void> {
-    const path = `/pets/${requirePetId(id, call, CHANGE_OPTIONS)}`;
+    const path = `/pets/${requirePetId(id, call)}`;
     const condition = await conditionOf(call);
     return sendRequest(
       this.#settings,

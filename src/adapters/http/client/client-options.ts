@@ -1,8 +1,4 @@
-import {
-  LARGEST_INTEGER,
-  requireInteger,
-  requireOptions,
-} from '../../../application/option-rules.js';
+import { LARGEST_INTEGER, requireInteger } from '../../../application/option-rules.js';
 
 /** Where the service is, and how long and how often to try. Numbers are integers up to 2^31 - 1. */
 export interface AnimalStoreClientOptions {
@@ -33,7 +29,6 @@ export type ClientSettings = ReturnType<typeof clientSettings>;
 
 /** @throws {TypeError} naming the option that is wrong, never quoting the key */
 export function clientSettings(options: AnimalStoreClientOptions) {
-  requireOptions(options, ['baseUrl', 'apiKey', 'fetch', 'callDeadline', 'retries']);
   const { apiKey, fetch } = options;
   const key = typeof apiKey === 'function' ? apiKey : requireBearerToken(apiKey);
   return {

@@ -1,4 +1,3 @@
-import { requireOptions } from '../../../application/option-rules.js';
 import {
   bodyAlreadyRead,
   clientDisconnected,
@@ -27,7 +26,6 @@ export function createFetchHandler(
   http: HttpInterface,
   options: { readonly mount?: string } = {},
 ): (request: Request) => Promise<Response> {
-  requireOptions(options, ['mount']);
   const { mount = '' } = options;
   if (!/^(?:\/[^/?#]+)*$/.test(mount)) throw new TypeError('mount must be a path such as /shop');
   return async (request) => {
