@@ -198,13 +198,8 @@ export type AnyAnimalStoreError =
   | PreconditionFailedError
   | UnavailableError;
 
-/** Whether `value` is an error. Its class does not tell: test runners give the code in `vm` an `Error` of its own. */
-export function isError(value: unknown): value is Error {
-  if (typeof value !== 'object' || value === null) return false;
-  const { name, message } = value as Partial<Error>;
-  return typeof name === 'string' && typeof message === 'string';
-}
-
 /** Whether `value` is an error of the animal store, by its code: it may come from another copy of this package. */
 export const isAnimalStoreError = (value: unknown): value is AnyAnimalStoreError =>
-  isError(value) && 'code' in value && ANIMAL_STORE_ERROR_CODES.some((code) => code === value.code);
+  value instanceof Error &&
+  'code' in value &&
+  ANIMAL_STORE_ERROR_CODES.some((code) => code === value.code);

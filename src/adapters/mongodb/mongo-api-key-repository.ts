@@ -1,4 +1,3 @@
-import { types } from 'node:util';
 import { ObjectId } from 'mongodb';
 import {
   byAge,
@@ -9,7 +8,7 @@ import type { MongoConnection } from './mongo-connection.js';
 import { unreadable } from './mongo-errors.js';
 import { insertOrFind } from './retry.js';
 
-/** A key in the database. Version 0.1 also wrote `replacedBy`, which is ignored. */
+/** A key in the database. */
 interface ApiKeyDocument extends Pick<ApiKeyRecord, 'name' | 'hash' | 'scopes'> {
   readonly _id: string;
   readonly createdAt: Date;
@@ -93,4 +92,4 @@ function toApiKey(document: ApiKeyDocument): ApiKeyRecord {
   };
 }
 
-const isTime = (value: unknown): boolean => types.isDate(value) && !Number.isNaN(value.getTime());
+const isTime = (value: unknown): boolean => value instanceof Date && !Number.isNaN(value.getTime());

@@ -8,7 +8,7 @@ import {
   type OpenMode,
   type OpenOptions,
 } from '../../application/ports/store.js';
-import { UnavailableError, isError } from '../../domain/errors.js';
+import { UnavailableError } from '../../domain/errors.js';
 import { createIndexes, refuseUnfit, reportUnlisted } from './database-schema.js';
 import { isNetworkError } from './mongo-errors.js';
 import { watchReachability } from './reachability.js';
@@ -160,7 +160,7 @@ export function mongoConnection(
         });
       } catch (error) {
         const { message, cause } = error as Error;
-        const reason = isError(cause) ? cause.message : message;
+        const reason = cause instanceof Error ? cause.message : message;
         const isUnreachable = reachability.faultAfter(0) !== undefined;
         if (isUnreachable) pause = FIRST_PAUSE;
         else notice(`the database is not prepared yet, retrying: ${reason}`);

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { BSON, MongoBulkWriteError, MongoError, MongoServerError } from 'mongodb';
-import { UnavailableError, isError } from '../../domain/errors.js';
+import { UnavailableError } from '../../domain/errors.js';
 
 /** No reply came in time: whether the attempt took effect is unknown. */
 export class NoReplyError extends Error {
@@ -27,7 +27,7 @@ export const unreadable = (collection: string, id: unknown, why: string): Unavai
  * EPIPE without a `syscall` when the server ended the connection, and errors of TLS.
  */
 export const isNetworkError = (error: unknown): error is Error =>
-  isError(error) &&
+  error instanceof Error &&
   ('syscall' in error || ('code' in error && /^(?:EPIPE$|ERR_SSL_)/.test(String(error.code))));
 
 /** Names of the driver's errors for calls that can never succeed: this program made a mistake. */
@@ -75,7 +75,7 @@ export function isTransient(error: unknown): boolean {
   // What BSON cannot hold or read, it never can.
   if (isLasting(error) || error instanceof BSON.BSONError) return false;
   // A bulk write hides what interrupted it.
-  if (error instanceof MongoBulkWriteError && isError(error.errorResponse)) {
+  if (error instanceof MongoBulkWriteError && error.errorResponse instanceof Error) {
     return isTransient(error.errorResponse);
   }
   if (!(error instanceof MongoServerError)) return true;

@@ -1,7 +1,6 @@
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { ConnectionString } from 'mongodb-connection-string-url';
 import { readFile } from 'node:fs/promises';
-import { isError } from '../../domain/errors.js';
 import { memberLookup } from './name-lookup.js';
 
 /**
@@ -91,7 +90,7 @@ export async function mongoUrlFault(url: string): Promise<string | undefined> {
     return await fileFault([options.tlsCAFile, options.tlsCRLFile, options.tlsCertificateKeyFile]);
   } catch (error) {
     // The driver's messages quote the URL with its password, so only the names of options are passed on.
-    const words = isError(error) ? error.message.toLowerCase().split(/\W+/) : [];
+    const words = error instanceof Error ? error.message.toLowerCase().split(/\W+/) : [];
     const options = optionsOf(url).map(([name]) => name);
     const refused = options.filter((option) => words.includes(option));
     if (refused.length > 0) return `has options that the driver refuses: ${refused.join(', ')}`;

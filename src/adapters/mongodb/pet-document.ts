@@ -1,4 +1,3 @@
-import { types } from 'node:util';
 import { ObjectId } from 'mongodb';
 import { InvalidPetError } from '../../domain/errors.js';
 import { toInt64 } from '../../domain/int64.js';
@@ -56,7 +55,6 @@ export interface ClaimDocument {
   readonly _id: string;
   readonly fingerprint: string;
   readonly keepUntil: Date;
-  /** Versions 0.1 and 0.2 also wrote the fields of the animal, which are ignored. */
   readonly pet: Pick<PetDocument, '_id' | 'operation'>;
 }
 
@@ -69,7 +67,7 @@ export function readableClaim({ _id, fingerprint, keepUntil, pet }: ClaimDocumen
   const operation = pet?.operation;
   const isReadable =
     typeof fingerprint === 'string' &&
-    types.isDate(keepUntil) &&
+    keepUntil instanceof Date &&
     petId !== undefined &&
     operation instanceof ObjectId;
   if (!isReadable) throw unreadable('claims', _id, 'a field is missing or has the wrong type');

@@ -1,5 +1,3 @@
-import { isError } from '../../domain/errors.js';
-
 // Primary result codes, the low byte of SQLite's extended ones: https://sqlite.org/rescode.html
 const SQLITE_BUSY = 5;
 const SQLITE_CORRUPT = 11;
@@ -12,7 +10,7 @@ const SQLITE_READONLY_ROLLBACK = 776;
 
 /** Whether SQLite itself reported the error. All others are faults of the program. */
 export const isSqliteError = (error: unknown): error is Error & { readonly errcode: number } =>
-  isError(error) && 'errcode' in error;
+  error instanceof Error && 'errcode' in error;
 
 const hasCode = (error: unknown, ...codes: readonly number[]): boolean =>
   isSqliteError(error) && codes.includes(error.errcode & 0xff);

@@ -1,4 +1,4 @@
-import { UnavailableError, isError } from '../../domain/errors.js';
+import { UnavailableError } from '../../domain/errors.js';
 import { fileErrorMessage } from '../file-system.js';
 import { isBusy, isDamaged } from './sqlite-errors.js';
 
@@ -41,6 +41,6 @@ export function storeFileError(
   problem: (reason: string) => string,
 ): unknown {
   const cause = error instanceof UnavailableError ? error.cause : error;
-  if (!isError(cause) || !isOfSystem(cause) || isBusy(cause)) return error;
+  if (!(cause instanceof Error) || !isOfSystem(cause) || isBusy(cause)) return error;
   return new StoreFileError(file, problem(fileErrorMessage(cause)), { cause });
 }

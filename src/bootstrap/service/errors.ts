@@ -1,4 +1,4 @@
-import { isAnimalStoreError, isError } from '../../domain/errors.js';
+import { isAnimalStoreError } from '../../domain/errors.js';
 
 /** Whether a driven side, such as the store, cannot do its work now. */
 export function isUnavailable(error: unknown): error is Error {
@@ -7,12 +7,12 @@ export function isUnavailable(error: unknown): error is Error {
 
 /** Whether the operating system has refused something. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return isError(error) && 'syscall' in error;
+  return error instanceof Error && 'syscall' in error;
 }
 
 /** Whether only a person can mend it. */
 export function isLasting(error: unknown): boolean {
-  return isError(error) && 'isLasting' in error && error.isLasting === true;
+  return error instanceof Error && 'isLasting' in error && error.isLasting === true;
 }
 
 /** The store is the target of a copy that has not finished. */
@@ -24,7 +24,7 @@ export function unfinishedCopy(location: string): Error {
 
 /** The message of an error and what its causes add to it, in one line. */
 export function reasonOf(error: unknown): string {
-  if (!isError(error)) return inOneLine(String(error));
+  if (!(error instanceof Error)) return inOneLine(String(error));
   const message = inOneLine(error.message);
   if (error.cause === undefined) return message;
   const cause = reasonOf(error.cause);

@@ -3,7 +3,6 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Container, ContainerModule } from 'inversify';
-import { isError } from '../../domain/errors.js';
 import { resultWithin } from './time-limit.js';
 import { wiring, type Adapter } from './wiring.js';
 
@@ -35,7 +34,7 @@ async function loadFault(specifier: string, container: Container): Promise<strin
     await loadModule(specifier, container);
     return undefined;
   } catch (error) {
-    const message = isError(error) ? error.message : String(error);
+    const message = error instanceof Error ? error.message : String(error);
     return message.replace(/\n[^]*/, '').replace(IMPORTED_HERE, '');
   }
 }

@@ -4,7 +4,6 @@ import type { Router } from '@koa/router';
 import type Koa from 'koa';
 import type { Context, Middleware } from 'koa';
 import type { Scope } from '../../../application/ports/authenticator.js';
-import { isError } from '../../../domain/errors.js';
 import { stringifyJson } from '../../../exact-json.js';
 import { HttpError, refusal } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
@@ -94,7 +93,7 @@ type ClientError = InstanceType<typeof Koa.HttpError>;
 
 /** Whether it is an error for the client, as `context.throw` makes it. */
 const isExposed = (thrown: unknown): thrown is ClientError =>
-  isError(thrown) && 'expose' in thrown && thrown.expose === true;
+  thrown instanceof Error && 'expose' in thrown && thrown.expose === true;
 
 function refusalOf({ status, message, headers, code }: ClientError): HttpResponse {
   const inWords = STATUS_CODES[status]?.toLowerCase().replaceAll(/\W+/g, '_');
