@@ -1,37 +1,23 @@
 import { hash, randomBytes, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { requireValid } from '../../domain/errors.js';
 
 /*
- * A managed key is `ast_<environment>_<key id>_<secret>_<crc>`: 8 characters of id, 43 of secret and 6 of CRC-32 over
+ * A managed key is `ast_live_<key id>_<secret>_<crc>`: 8 characters of id, 43 of secret and 6 of CRC-32 over
  * everything before the last `_`, each a base-62 number of fixed width, so that a key has exactly one spelling. The
  * checksum detects a mistyped key without a look-up; it proves nothing else. A double click selects the whole key.
  */
-const MANAGED_KEY = /^(ast_[a-z0-9]{1,16}_([0-9A-Za-z]{8})_[0-9A-Za-z]{43})_([0-9A-Za-z]{6})$/;
+const MANAGED_KEY = /^(ast_live_([0-9A-Za-z]{8})_[0-9A-Za-z]{43})_([0-9A-Za-z]{6})$/;
 
-/** The rule that the environment word of managed keys breaks, or `undefined`. */
-export const environmentFault = (environment: string): string | undefined =>
-  /^[a-z0-9]{1,16}$/.test(environment)
-    ? undefined
-    : 'must be 1 to 16 lower-case letters (a-z) and digits';
-
-/**
- * Returns a generator of keys with 256 secret bits, and with a random id if none is given: 8 of 0-9, A-Z and a-z.
- * @param environment the word in the keys that says where they belong: 1 to 16 of a-z and 0-9. Default: `live`
- * @throws {InvalidParameterError} the word is not valid.
- */
-export function apiKeyGenerator(
-  environment = 'live',
-): (id?: string) => { id: string; key: string; hash: string } {
-  requireValid({ environment: environmentFault(environment) });
-  return (id = randomId()) => {
+/** Returns a generator of keys with 256 secret bits, and with a random id if none is given: 8 of 0-9, A-Z and a-z. */
+export const apiKeyGenerator =
+  () =>
+  (id = randomId()): { id: string; key: string; hash: string } => {
     // 62^43 is just above 2^256.
     const secret = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), 43);
-    const content = `ast_${environment}_${id}_${secret}`;
+    const content = `ast_live_${id}_${secret}`;
     const key = `${content}_${checksum(content)}`;
     return { id, key, hash: hashApiKey(key) };
   };
-}
 
 /** The id in a managed key; `undefined` for any other text, or if the checksum is wrong. */
 export function readApiKeyId(text: string): string | undefined {

@@ -141,13 +141,12 @@ async function withKeys(
   mode: OpenMode,
   use: (managed: ManagedApiKeys, store: Store, clock: Clock) => Promise<void>,
 ): Promise<void> {
-  const settings = mode === 'create' ? ['KEY_ENVIRONMENT'] : [];
   const useKeys = async (store: Store, container: Container): Promise<void> => {
     const managed = await container.getAsync(TOKENS.managedApiKeys);
     if (managed === undefined) throw new UsageError('This store keeps no API keys. Use API_KEYS.');
     await use(managed, store, await container.getAsync(TOKENS.clock));
   };
-  await withStore(commands, mode, useKeys, settings);
+  await withStore(commands, mode, useKeys);
 }
 
 /** When a key expires or is revoked, whichever is first. */

@@ -1,33 +1,23 @@
 import type { Container } from 'inversify';
 import type { OpenMode, Store } from '../../application/ports/store.js';
-import {
-  UsageError,
-  note,
-  noteMisspelled,
-  type Commands,
-  type HostProcess,
-} from './command-line.js';
+import { UsageError, note, type Commands, type HostProcess } from './command-line.js';
 import { unfinishedCopy } from '../service/errors.js';
 import { TOKENS, type Adapter } from '../service/wiring.js';
 
 /**
  * Opens the store of `STORE_URL` for a command, and closes it afterwards. Refuses a copy that has not finished.
  * @param mode `existing` for commands on what is there, because a mistyped `STORE_URL` must not create a store
- * @param moreSettings that the command uses beside those of the store. It ignores faults in others
  */
 export async function withStore(
   { io, adapters }: Commands,
   mode: OpenMode,
   use: (store: Store, container: Container) => Promise<void>,
-  moreSettings: readonly string[] = [],
 ): Promise<void> {
   const { configure } = await import('../service/container.js');
   const opening: Adapter = ({ replace }) =>
     replace(TOKENS.openOptions, { mode, onNotice: (line) => note(io, line) });
   // The adapters come later: they may decorate how the store is opened.
-  const used = ['STORE_URL', 'ADAPTERS', ...moreSettings];
-  noteMisspelled(io, used);
-  const container = await configure(io.env, [opening, ...adapters], used);
+  const container = await configure(io.env, [opening, ...adapters], ['STORE_URL', 'ADAPTERS']);
   if (container.get(TOKENS.settings).storeUrl === 'memory:')
     throw new UsageError('A store in memory belongs to its service: no command can reach it.');
   const store = await container.getAsync(TOKENS.store);

@@ -57,8 +57,7 @@ const apiKeyAuthentication: Adapter = ({ bindFrom }) => {
   bindFrom(TOKENS.managedApiKeys, async (context) => {
     const apiKeys = await context.getAsync(TOKENS.apiKeyRepository);
     const clock = await context.getAsync(TOKENS.clock);
-    const generate = apiKeyGenerator(context.get(TOKENS.settings).keyEnvironment);
-    return apiKeys && new ManagedApiKeys({ apiKeys, generate, clock });
+    return apiKeys && new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator(), clock });
   });
   bindFrom(TOKENS.authenticator, async (context) => {
     const { staticKeys } = context.get(TOKENS.settings);

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { environmentFault, staticKeyFault } from '../../adapters/api-keys/api-key.js';
+import { staticKeyFault } from '../../adapters/api-keys/api-key.js';
 import {
   EXPERIMENTAL,
   GET_PET_SUNSET,
@@ -159,11 +159,6 @@ const originList = listOf('must be * or origins such as https://animals.example'
 /** `*`, or origins exactly as browsers send them: another spelling would never match. */
 export function origins(text: string): readonly string[] {
   return text.trim() === '*' ? ['*'] : originList(text);
-}
-
-export function keyEnvironment(text: string): string {
-  const fault = environmentFault(text);
-  return fault === undefined ? text : refuse(fault);
 }
 
 export const keys = listOf(

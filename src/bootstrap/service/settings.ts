@@ -137,12 +137,6 @@ const TABLE = {
     read.keysFile,
     'File with static API keys, one a line, such as a mounted secret.',
   ),
-  keyEnvironment: setting(
-    'KEY_ENVIRONMENT',
-    'live',
-    read.keyEnvironment,
-    'Word in new managed API keys (ast_live_...), to tell environments apart.',
-  ),
   drainDelay: optional(
     'DRAIN_DELAY',
     read.duration(0),

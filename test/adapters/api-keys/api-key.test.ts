@@ -6,7 +6,6 @@ import {
   staticKeyFault,
   staticKeyId,
 } from '../../../src/adapters/api-keys/api-key.js';
-import { InvalidParameterError } from '../../../src/domain/errors.js';
 import { withChecksum } from './fixtures.js';
 
 const ID = '4fZk02Qa';
@@ -48,24 +47,13 @@ describe('A managed key', () => {
     );
   });
 
-  it('can have any environment word of 1 to 16 lower-case letters and digits, and no other', () => {
-    for (const word of ['', 'Live', 'eu_live', 'eu-live', 'live ', 'live\n', 'é', 'a'.repeat(17)]) {
-      expect(() => apiKeyGenerator(word), word).to.throw(InvalidParameterError, 'environment');
-    }
-    for (const environment of ['a', '0', 'staging2', 'a'.repeat(16)]) {
-      const { id, key } = apiKeyGenerator(environment)();
-      expect(key).to.match(new RegExp(`^ast_${environment}_${id}_`));
-      expect(readApiKeyId(key), key).to.equal(id);
-    }
-  });
-
   it('is no text of another form, even with the right checksum', () => {
     for (const content of [
       `asx_live_${ID}_${SECRET}`,
       `AST_live_${ID}_${SECRET}`,
       `ast_${ID}_${SECRET}`,
       `ast_LIVE_${ID}_${SECRET}`,
-      `ast_${'a'.repeat(17)}_${ID}_${SECRET}`,
+      `ast_test_${ID}_${SECRET}`,
       `ast_live_${ID}0_${SECRET}`,
       `ast_live_${ID}_${SECRET.slice(1)}`,
       `ast_live_${ID}_${SECRET.slice(1)}é`,

@@ -230,7 +230,7 @@ describe('The command line', () => {
     openapi:
       'BASE_PATH BODY_LIMIT DEPRECATED_SINCE EXPERIMENTAL GET_PET PUBLIC_URL RATE_LIMIT STAGING_URL',
     'keys list': 'ADAPTERS STORE_URL STORE_URL_FILE',
-    'keys issue --name till': 'ADAPTERS KEY_ENVIRONMENT STORE_URL STORE_URL_FILE',
+    'keys issue --name till': 'ADAPTERS STORE_URL STORE_URL_FILE',
     'keys revoke id': 'ADAPTERS STORE_URL STORE_URL_FILE',
     'export a.csv': 'ADAPTERS STORE_URL STORE_URL_FILE',
     'import examples/data/animals.csv': 'ADAPTERS STORE_URL STORE_URL_FILE',

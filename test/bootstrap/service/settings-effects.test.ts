@@ -276,13 +276,6 @@ const EFFECTS: Readonly<
       expect(serving.io.err).to.include(`animals in ${join(folder, 'secret.db')}`);
     },
   ],
-  keyEnvironment: [
-    'a new key has the word',
-    async () => {
-      const { serving } = await start({ KEY_ENVIRONMENT: 'staging', API_KEYS: '' });
-      expect(serving.io.out).to.match(/ast_staging_\w+/);
-    },
-  ],
   drainDelay: [
     'the stop takes as long at least',
     async () => {

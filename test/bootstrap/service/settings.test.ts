@@ -56,7 +56,6 @@ describe('The settings', () => {
       apiKeys: [],
       apiKeysFile: undefined,
       staticKeys: [],
-      keyEnvironment: 'live',
       drainDelay: 0,
       shutdownDeadline: 25_000,
       logLevel: 'info',
@@ -136,7 +135,6 @@ describe('The settings', () => {
     const TOKEN = 'must hold bearer tokens (RFC 6750):';
     const LEVEL = 'must be one of trace, debug, info, warn, error, fatal, silent';
     const INTEGER = 'must be an integer from';
-    const WORD = 'must be 1 to 16 lower-case letters (a-z) and digits';
     const WRONG: ReadonlyArray<readonly [name: string, fault: string, texts: readonly string[]]> = [
       [
         'HOST',
@@ -283,7 +281,6 @@ describe('The settings', () => {
         ],
       ],
       ['CORS_ORIGINS', `${ORIGIN} entries 2, 3 are not valid`, ['https://one.example,*,two']],
-      ['KEY_ENVIRONMENT', WORD, ['Live', 'a_b', 'a'.repeat(17)]],
       ['DRAIN_DELAY', 'must be a duration from 0ms to 24d, such as 5s', ['-1s', '5', '25d']],
       ['SHUTDOWN_DEADLINE', DURATION, ['0']],
       ['LOG_LEVEL', LEVEL, ['verbose', 'INFO']],
