@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { join } from 'node:path';
-import { until } from '../until.js';
-import { KEY, Serving, runLine } from '../bootstrap/test-io.js';
+import { KEY, Serving } from '../bootstrap/test-io.js';
 import { cleanUp, program, startedService, temporaryFolder } from './running-service.js';
 import { StoreClient } from './store-client.js';
 
@@ -59,38 +58,6 @@ describe('Services that use one store', () => {
       acknowledged.length,
     );
     expect(new Set(animals.values()).size, 'names stored once').to.equal(animals.size);
-  });
-
-  const onLinux = process.platform === 'linux' ? it : it.skip;
-  onLinux('share a port, too, and each can stop and start while the other goes on', async () => {
-    const STORE_URL = `sqlite:${join(temporaryFolder(), 'animals.db')}`;
-    const settings = { STORE_URL, REUSE_PORT: 'on', LOG_FORMAT: 'json' };
-    const start = async (PORT: string) => startedService('.', { ...settings, PORT });
-    const first = await start('0');
-    const { port } = new URL(first.url);
-    const services = [first, await start(port)];
-    const added: string[] = [];
-    const add = async () =>
-      added.push(await new StoreClient(KEY, false).add(first.url, `${added.length}`));
-    const served = (index: number) => services[index]?.child.err.includes('"status":201') === true;
-    await until('both serve', async () => {
-      await add();
-      return served(0) && served(1);
-    });
-    for (const index of [0, 1]) {
-      expect(await services[index]?.child.stop()).to.include({ code: 0 });
-      await add();
-      services[index] = await start(port);
-    }
-    expect([...(await new StoreClient(KEY, false).all(first.url)).keys()]).to.have.members(added);
-  });
-
-  it('are refused REUSE_PORT=on with a store of one process', async () => {
-    const settings = { REUSE_PORT: 'on', STORE_URL: 'memory:', API_KEYS: KEY };
-    expect(await runLine('serve', settings)).to.include({
-      code: 2,
-      err: 'Invalid settings:\n  REUSE_PORT must be off: processes cannot share the store of STORE_URL\n',
-    });
   });
 
   it('issue one key when they start for the first time at once', async () => {

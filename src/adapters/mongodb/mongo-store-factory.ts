@@ -3,7 +3,6 @@ import type { StoreFactory } from '../../application/ports/store.js';
 /** Opens stores at `mongodb:` and `mongodb+srv:` URLs. Loads the driver when it checks or opens the first one. */
 export const mongoStoreFactory: StoreFactory = {
   scheme: ['mongodb', 'mongodb+srv'],
-  isShared: true,
   async check(url) {
     const { mongoUrlFault } = await import('./mongo-url.js');
     return mongoUrlFault(url);

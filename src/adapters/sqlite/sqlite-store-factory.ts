@@ -13,7 +13,6 @@ const NAMES_NO_STORE = `must name a file, such as sqlite:data/animal-store.db, $
 /** Opens stores at `sqlite:PATH`. Loads `node:sqlite` when the first one is opened. */
 export const sqliteStoreFactory: StoreFactory = {
   scheme: 'sqlite',
-  isShared: true,
 
   async check(url) {
     if (/^sqlite:\/\/(?!\/)/.test(url)) return BEGINS_WITH_SLASHES;

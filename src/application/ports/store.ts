@@ -39,8 +39,6 @@ export type CompleteStore = { readonly [Part in keyof Store]-?: NonNullable<Stor
 export interface StoreFactory {
   /** The part of `STORE_URL` before its first colon, in lower case; several if they mean the same. */
   readonly scheme: string | readonly string[];
-  /** Whether several processes may use a store of this technology at the same time. Default: no. */
-  readonly isShared?: boolean;
   /**
    * Checks a URL without opening anything. Resolves to the error text to append to the setting's name, without secrets,
    * or to `undefined`. Omit if only opening can tell.

@@ -42,7 +42,6 @@ async function backUpOrRestore(
     throw new cli.UsageError(
       `${command} needs a file, not standard input or output. Write ./- for a file named -.`,
     );
-  cli.noteMisspelled(io, ['STORE_URL']);
   const { storeUrl } = readSettings(io.env, ['STORE_URL']);
   if (!storeUrl.startsWith('sqlite:'))
     throw new cli.UsageError(`${command} is for SQLite stores: use the tools of your database.`);

@@ -1,14 +1,12 @@
 import type { Command } from 'commander';
 import { constants } from 'node:os';
 import { stringifyJson } from '../../exact-json.js';
-import { REMOVED } from '../service/removed.js';
-import { misspelledSettings } from '../service/settings.js';
 import type { Adapter } from '../service/wiring.js';
 
 /** What a command uses of its process. Only the result of a command goes to stdout. */
 export type HostProcess = Pick<
   NodeJS.Process,
-  'env' | 'stdin' | 'stdout' | 'stderr' | 'on' | 'off' | 'removeAllListeners' | 'exit'
+  'env' | 'stdin' | 'stdout' | 'stderr' | 'on' | 'off' | 'exit'
 >;
 
 export interface Commands {
@@ -64,18 +62,6 @@ export async function interruptible<T>(
   }
 }
 
-/** @throws {UsageError} the arguments name a removed command or option. */
-export function refuseRemoved(args: readonly string[]): void {
-  const [command = '', ...rest] = args;
-  // Not what an option is given: a key may have the name rotate.
-  const parts = rest.filter((arg, index) => index === 0 || arg.startsWith('--'));
-  const names = parts.map((part) => part.replace(/=[^]*/, ''));
-  const given = [command, ...names.map((name) => `${command} ${name}`)];
-  const removed = given.find((each) => REMOVED.has(each));
-  if (removed !== undefined)
-    throw new UsageError(`${removed} was removed: ${REMOVED.get(removed)}.`);
-}
-
 /**
  * A message of commander without the arguments that it quotes: they may be keys. The name of an unknown command or option
  * stays, if it has letters and hyphens only. Commander writes, each with a line end:
@@ -91,19 +77,16 @@ export function withoutArguments(message: string): string {
 }
 
 /**
- * Lets a command and its subcommands refuse options that commander misreads. Of an option that is given twice, the last
- * value alone would count. An option whose value was omitted would take the next option for it.
+ * Lets a command and its subcommands refuse an option whose value was omitted. Commander would take the next option for
+ * the value.
  */
-export function refuseMisread(command: Command): void {
+export function refuseOmittedValues(command: Command): void {
   for (const option of command.options) {
-    let isGiven = false;
     command.on(`option:${option.name()}`, (value: string | null) => {
       if (value?.startsWith('--')) throw new UsageError(`${option.long} has no value.`);
-      if (isGiven) throw new UsageError(`${option.long} was given twice: use it once.`);
-      isGiven = true;
     });
   }
-  command.commands.forEach(refuseMisread);
+  command.commands.forEach(refuseOmittedValues);
 }
 
 /** Adds a command, with an example that works when pasted. */
@@ -153,11 +136,6 @@ export async function printResult({ stdout, stderr }: HostProcess, text: string)
 /** U+FFFD replaces what a terminal would obey: control characters, also of text direction. */
 export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '\ufffd').toWellFormed();
-}
-
-/** Warns of variables that have names like the settings that a command uses: it would take their defaults, silently. */
-export function noteMisspelled(io: HostProcess, used: readonly string[]): void {
-  for (const line of misspelledSettings(io.env, used)) note(io, line);
 }
 
 /** Prints a line that is not the result of a command. */

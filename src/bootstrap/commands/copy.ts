@@ -36,7 +36,6 @@ async function copy(
       'A store in memory belongs to its service: it cannot be copied from or to.',
     );
   const { configure } = await import('../service/container.js');
-  cli.noteMisspelled(io, ['ADAPTERS']);
   const container = await configure(io.env, adapters, ['ADAPTERS']);
   const factories = await container.getAllAsync(TOKENS.storeFactory);
   const openOptions = await container.getAsync(TOKENS.openOptions);

@@ -7,9 +7,9 @@ import { addExportCommand } from './export.js';
 import { addImportCommand } from './import.js';
 import { addKeyCommands } from './keys.js';
 import { isLasting, isSystemError, reasonOf } from '../service/errors.js';
-import { VERSION, startLine } from '../service/node-version.js';
+import { VERSION } from '../service/node-version.js';
 import { refuse } from '../service/setting-values.js';
-import { SETTINGS, SettingsError, readSettings, settingMeant } from '../service/settings.js';
+import { SETTINGS, SettingsError, readSettings } from '../service/settings.js';
 import type { Adapter } from '../service/wiring.js';
 
 /**
@@ -25,11 +25,7 @@ export async function run(
   const commands: cli.Commands = { io, adapters };
   let exitCode = 0;
   let written: Promise<unknown> = Promise.resolve();
-  // Only serve has a log.
-  const environment = args[0] === 'serve' ? io.env : {};
-  const writeError = (text: string): void => {
-    io.stderr.write(startLine(environment, 60, text.trimEnd()));
-  };
+  const writeError = (text: string): void => cli.note(io, text.trimEnd());
   const program = new Command('animal-store')
     .description('Runs and manages an animal store.')
     .version(VERSION)
@@ -40,7 +36,7 @@ export async function run(
       },
       writeErr: writeError,
       outputError: (text, write) =>
-        write(`${cli.withoutArguments(text)}${settingFor(text)}To see what it takes, add --help.`),
+        write(`${cli.withoutArguments(text)}To see what it takes, add --help.`),
     });
   addServeCommand(program, commands, (code) => {
     exitCode = code;
@@ -51,9 +47,8 @@ export async function run(
   addExportCommand(program, commands);
   addBackupCommands(program, commands);
   addCopyCommand(program, commands);
-  cli.refuseMisread(program);
+  cli.refuseOmittedValues(program);
   try {
-    cli.refuseRemoved(args);
     if (!(await runCommand(program, args))) return 2;
     await written;
     return exitCode;
@@ -110,17 +105,9 @@ function addOpenApiCommand(program: Command, { io }: cli.Commands): void {
   const example = 'PUBLIC_URL=https://animals.example.org/v1 animal-store openapi';
   cli.addCommand(program, 'openapi', summary, example).action(async () => {
     const { loadOpenApiDocument } = await import('../../adapters/http/docs-routes.js');
-    cli.noteMisspelled(io, OF_DOCUMENT);
     const settings = readSettings(io.env, OF_DOCUMENT);
     await cli.print(io.stdout, await loadOpenApiDocument(settings));
   });
-}
-
-/** For the message of commander about an unknown option: the setting that was meant. */
-function settingFor(message: string): string {
-  const [, option = ''] = /unknown option '--([\w-]+)/.exec(message) ?? [];
-  const meant = settingMeant(option.replaceAll('-', '_'));
-  return meant === undefined ? '' : `The setting ${meant} is an environment variable.\n`;
 }
 
 /** The settings that the OpenAPI document shows. */

@@ -14,25 +14,17 @@ import { isUnavailable } from '../service/errors.js';
 import type { Logger } from 'pino';
 import { createLogger } from '../service/logger.js';
 import type { AdminPort } from '../service/metrics.js';
-import { startLine } from '../service/node-version.js';
-import { isLoopback, misspelledSettings } from '../service/settings.js';
+import { changedSettings, isLoopback } from '../service/settings.js';
 import { isReady, startService, type Service } from '../service/start-service.js';
 import { TOKENS, type Adapter } from '../service/wiring.js';
 
 /** Runs the service until SIGINT or SIGTERM. Resolves to the exit code: 0, or 1 if the stop cut something off. */
 export async function serve(io: HostProcess, adapters: readonly Adapter[] = []): Promise<number> {
-  let warn = (line: string): void => {
-    io.stderr.write(startLine(io.env, 40, line));
-  };
-  const onWarning = (warning: Error): void => warn(`Node.js: ${String(warning)}`);
-  io.removeAllListeners('warning').on('warning', onWarning); // Node.js's own prints text
   const logging: Adapter = ({ replaceFrom }) =>
     replaceFrom(TOKENS.logger, (context) => createLogger(context.get(TOKENS.settings), io.stderr));
   const container = await configure(io.env, [logging, ...adapters]);
   const logger = await container.getAsync(TOKENS.logger);
   if (!logger) throw new TypeError('An adapter has unbound the log of the service.');
-  warn = (line) => logger.warn(line);
-  misspelledSettings(io.env).forEach(warn);
   return interruptible(io, (signal) => runUntilInterrupted({ io, container, logger, signal }));
 }
 
@@ -111,10 +103,11 @@ async function warnOfWeaknesses({ container, logger }: Running): Promise<void> {
 }
 
 async function logReadiness(
-  { container, logger }: Running,
+  { io, container, logger }: Running,
   { url, docsUrl: docs }: Service,
   adminPort: AdminPort | undefined,
 ): Promise<void> {
+  logger.info(changedSettings(io.env));
   const { location: store } = await container.getAsync(TOKENS.store);
   const places = [`ready at ${url}`, `docs at ${docs}`, `animals in ${store}`];
   if (adminPort) places.push(`metrics at ${adminPort.url}`);

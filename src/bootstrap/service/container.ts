@@ -162,10 +162,7 @@ export async function configure(
   if (used === undefined || used.includes('STORE_URL')) {
     const factories = await container.getAllAsync(TOKENS.storeFactory);
     const found = await factoryFor(settings.storeUrl, factories);
-    const isPortShared = used === undefined && settings.reusePort === 'on';
     if (typeof found === 'string') faults.push(`STORE_URL ${found}`);
-    else if (isPortShared && !found.isShared)
-      faults.push('REUSE_PORT must be off: processes cannot share the store of STORE_URL');
   }
   if (faults.length > 0) throw new SettingsError(faults);
   return container;

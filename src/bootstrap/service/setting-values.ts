@@ -8,7 +8,6 @@ import {
   type HttpSettings,
 } from '../../adapters/http/http-settings.js';
 import type { RateLimiter } from '../../adapters/http/rate-limit.js';
-import { REMOVED } from './removed.js';
 
 /*
  * Readers of single values. Each throws an Error whose message continues a sentence that starts with the name of the
@@ -84,12 +83,6 @@ export const oneOf =
     return found ?? refuse(`must be one of ${values.join(', ')}`);
   };
 
-export function reusePort(text: string): 'on' | 'off' {
-  const value = oneOf('on', 'off')(text);
-  if (value === 'off' || process.platform === 'linux') return value;
-  return refuse('must be off: only Linux hands out the connections of a port to several processes');
-}
-
 /** Several values, separated by commas or line breaks. */
 export function list(text: string): readonly string[] {
   return text.split(/[,\r\n]/).flatMap((part) => part.trim() || []);
@@ -107,13 +100,7 @@ export const listOf =
     return refuse(`${rule}: ${entries} not valid`);
   };
 
-export function experimental(text: string): HttpSettings['experimental'] {
-  const removed = list(text).find((id) => REMOVED.has(id));
-  if (removed !== undefined) refuse(`has ${removed}, which was removed: ${REMOVED.get(removed)}`);
-  return experimentalOperations(text);
-}
-
-const experimentalOperations = listOf(
+export const experimental = listOf(
   `must hold experimental operations, which are ${EXPERIMENTAL.join(' and ')}`,
   (id) => EXPERIMENTAL.some((each) => each === id),
 ) as (text: string) => HttpSettings['experimental'];

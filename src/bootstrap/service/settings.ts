@@ -1,4 +1,3 @@
-import { REMOVED } from './removed.js';
 import * as read from './setting-values.js';
 
 /** A line of the table. `text` is read in place of an environment variable that is not set or empty. */
@@ -29,12 +28,6 @@ const TABLE = {
     'Address to listen on. 0.0.0.0 or :: lets other machines connect.',
   ),
   port: setting('PORT', '8080', PORT, 'Port to listen on. 0 takes a free one.'),
-  reusePort: setting(
-    'REUSE_PORT',
-    'off',
-    read.reusePort,
-    'on lets several services share the port, to use all cores (Linux).',
-  ),
   adminPort: optional(
     'ADMIN_PORT',
     PORT,
@@ -206,14 +199,9 @@ export function readSettings(
   return settings;
 }
 
-/** Settings that are used wherever another one is. */
-const USED_WITH: ReadonlyMap<string, string> = new Map([
-  ['STORE_URL_FILE', 'STORE_URL'],
-  ['WORKERS', 'REUSE_PORT'],
-]);
-
+/** STORE_URL_FILE is used wherever STORE_URL is. */
 function isUsed(name: string, used: readonly string[]): boolean {
-  return used.includes(USED_WITH.get(name) ?? name);
+  return used.includes(name === 'STORE_URL_FILE' ? 'STORE_URL' : name);
 }
 
 /** Reads all settings, with defaults in place of the invalid ones. `faults` names those that are used. */
@@ -237,7 +225,6 @@ export function parseSettings(
   const values = Object.fromEntries(entries) as Values;
   const { port, adminPort, apiKeys, apiKeysFile = [], storeUrl, storeUrlFile, host } = values;
 
-  if (environment['WORKERS']) addFault('WORKERS', `was removed: ${REMOVED.get('WORKERS')}`);
   if (port !== 0 && port === adminPort) addFault('ADMIN_PORT', 'must differ from PORT');
   if (environment['STORE_URL'] && storeUrlFile !== undefined)
     addFault('STORE_URL_FILE', 'must not be set beside STORE_URL');
@@ -251,38 +238,22 @@ export function parseSettings(
   return { settings, faults };
 }
 
-/** A line for each variable of the environment that is not a setting, but has a name like one of those that are used. */
-export function misspelledSettings(
-  environment: Environment,
-  used: readonly string[] = NAMES,
-): readonly string[] {
-  const lines: string[] = [];
-  for (const [name, value] of Object.entries(environment)) {
-    const meant = value ? settingLike(name) : name;
-    if (meant !== undefined && meant !== name && isUsed(meant, used))
-      lines.push(`${name} is not a setting of the service: did you mean ${meant}?`);
-  }
-  return lines;
+/**
+ * Names the settings that differ from their defaults, in one line: a misspelt one is missing there. Shows keys as their
+ * number, and no user, password or option of the store's URL.
+ */
+export function changedSettings(environment: Environment): string {
+  const changed = SETTINGS.flatMap(({ name, default: text }) => {
+    const value = environment[name] || text;
+    return value === text ? [] : `${name}=${withoutSecrets(name, value)}`;
+  });
+  return `settings that differ from their defaults: ${changed.join(', ') || 'none'}`;
 }
 
-/** The setting that an option of this name stands for: its name is like it, or begins with it, as STORE_URL with store. */
-export function settingMeant(option: string): string | undefined {
-  const like = settingLike(option);
-  return like ?? NAMES.find((name) => name.startsWith(`${option.toUpperCase()}_`));
-}
-
-/** The setting whose name is this, or differs only by a letter, by two that changed places, by underscores or by case. */
-function settingLike(given: string): string | undefined {
-  if (NAMES.includes(given)) return given;
-  const spellings = spellingsOf(given);
-  return NAMES.find((name) => spellingsOf(name).some((each) => spellings.includes(each)));
-}
-
-/** A name without underscores, and all that is left of it without one letter: similar names have one of these in common. */
-function spellingsOf(name: string): readonly string[] {
-  const letters = name.toUpperCase().replaceAll('_', '');
-  const shortened = Array.from(letters, (_, at) => letters.slice(0, at) + letters.slice(at + 1));
-  return [letters, ...shortened];
+function withoutSecrets(name: string, value: string): string {
+  if (name === 'API_KEYS') return String(read.keys(value).length);
+  if (name !== 'STORE_URL') return value.replaceAll(/\s+/g, ' ');
+  return value.replace(/\/\/.*@/s, '//***@').replace(/\?.*/s, '?***');
 }
 
 /** Whether only this machine can reach the host. */

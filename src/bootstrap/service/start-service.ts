@@ -37,7 +37,7 @@ export async function startService(container: Container): Promise<Service> {
     );
   started.add(container);
   const settings = container.get(TOKENS.settings);
-  const { host, port, reusePort, shutdownDeadline } = settings;
+  const { host, port, shutdownDeadline } = settings;
   const store = await container.getAsync(TOKENS.store);
   try {
     await requireWhole(store);
@@ -52,7 +52,7 @@ export async function startService(container: Container): Promise<Service> {
       allow: http.allow,
       headers: (request) => crossOriginHeaders(settings.corsOrigins, request),
     });
-    const boundPort = await server.listen(port, host, reusePort === 'on');
+    const boundPort = await server.listen(port, host);
     const origin = `http://${addressOf(host)}:${boundPort}`;
     return {
       url: origin + settings.basePath,

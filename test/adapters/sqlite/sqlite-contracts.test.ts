@@ -24,7 +24,7 @@ describe('openSqliteStore', () => {
     const { file } = testFile();
     return {
       open: (options) => sqliteStoreFactory.open(`sqlite:${file}`, options),
-      isShared: sqliteStoreFactory.isShared,
+      isShared: true,
       dispose: async () => {},
     };
   });

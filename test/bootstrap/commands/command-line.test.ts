@@ -89,22 +89,6 @@ describe('The command line', () => {
     });
   }
 
-  for (const [line, advice] of Object.entries({
-    'backup b.db --keep 7': 'name a new FILE each time',
-    'check-store ./store.mjs': 'run the contract suites',
-    'import a.csv --delimiter=;': 'the first line of the file shows it',
-    'import a.csv --max-errors 9': 'a file with an invalid line stores nothing',
-    'import a.csv --status sold': 'add a column status',
-    'keys rotate 4fZk02Qa': 'use keys issue, then keys revoke ID --after 24h',
-  }))
-    it(`refuses what was removed in one line that names what to use now: ${line}`, async () => {
-      const { code, out, err } = await runLine(line);
-      expect({ code, out }).to.deep.equal({ code: 2, out: '' });
-      expect(err)
-        .to.match(/^[a-z -]+ was removed: [^\n]+\.\n$/)
-        .and.include(advice);
-    });
-
   describe('used wrongly ends with 2 and says', () => {
     const WRONG: ReadonlyArray<readonly [line: string, message: string]> = [
       ['srve', "unknown command 'srve'\n(Did you mean serve?)"],
@@ -113,39 +97,13 @@ describe('The command line', () => {
       ['keys LIST', "unknown command 'LIST'\nTo see what it takes, add --help.\n"],
       ['keys list --Json', "unknown option '--Json'\n(Did you mean --json?)"],
       ['foo', "unknown command 'foo'\nTo see what it takes, add --help.\n"],
-      ...[
-        ['keys issue --name a --scope pets:read', '--scope=pets:write'],
-        ['copy --from a: --to b:', '--from c:'],
-        ['import a.csv --map status=Status', '--map name=Name'],
-        ['export - --format csv', '--format csv'],
-        ['keys list --json', '--json'],
-      ].map(
-        ([once = '', again = '']) =>
-          [
-            `${once} ${again}`,
-            `${/--\w+/.exec(again)?.[0]} was given twice: use it once.\n`,
-          ] as const,
-      ),
       ['keys', 'Manages the API keys of the store.'],
       [
         'keys list --jsn',
         "unknown option '--jsn'\n(Did you mean --json?)\nTo see what it takes, add --help.\n",
       ],
-      ...[
-        ['serve --log-level debug', 'LOG_LEVEL'],
-        ['serve --logLevel=debug', 'LOG_LEVEL'],
-        ['serve --corsOrigins *', 'CORS_ORIGINS'],
-        ['serve --api-key=hunter2', 'API_KEYS'],
-        ['serve --cors *', 'CORS_ORIGINS'],
-        ['keys list --store a:', 'STORE_URL'],
-        ['export - --adapters a', 'ADAPTERS'],
-      ].map(
-        ([line = '', meant = '']) =>
-          [line, `\nThe setting ${meant} is an environment variable.\nTo see`] as const,
-      ),
-      ['serve --prot 80', "unknown option '--prot'\n(Did you mean --port?)\nThe setting PORT is"],
+      ['serve --prot 80', "unknown option '--prot'\n(Did you mean --port?)\nTo see"],
       ['serve --no-such', "unknown option '--no-such'\nTo see what it takes, add --help.\n"],
-      ['serve --port 0 --port=1', '--port was given twice: use it once.\n'],
       ['serve now', "too many arguments for 'serve'. Expected 0 arguments but got 1."],
       ['keys issue --name=', '--name must be 1 to 100 characters'],
       ['keys issue --name --expires=90d', '--name has no value.\n'],
@@ -245,19 +203,6 @@ describe('The command line', () => {
       expect(err.match(/^ {2}[A-Z_]+/gm)?.map((name) => name.trim())).to.have.members(
         used.split(' '),
       );
-    });
-
-  const backup = { 'backup a.db': 'STORE_URL STORE_URL_FILE' };
-  for (const [line, used] of Object.entries({ ...USED, ...backup }))
-    it(`warns of misspelt settings that it would use: ${line}`, async () => {
-      const misspelt = Object.fromEntries(SETTINGS.map(({ name }) => [`${name}S`, 'hunter2']));
-      const { err } = await runLine(line, { ...WRONG, ...misspelt });
-
-      const warnings = used
-        .split(' ')
-        .map((name) => `${name}S is not a setting of the service: did you mean ${name}?`);
-      expect(err.split('\n').filter((each) => each.includes('?'))).to.have.members(warnings);
-      expect(err).to.not.include('hunter2');
     });
 
   it('opens a store as the adapters decorate it', async () => {

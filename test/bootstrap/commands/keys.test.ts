@@ -52,10 +52,6 @@ describe('The commands for keys', () => {
       expect(err).to.match(/with pets:read\. End: 2027-02-20T12:00:00\.000Z\n$/);
     });
 
-    it('takes the name of a removed command for a key', async () => {
-      expect(await keys('issue --name rotate')).to.include({ code: 0 });
-    });
-
     it('prints all but the hash as JSON with --json, as list does', async () => {
       const { key, id, ...rest } = JSON.parse((await keys('issue --name till --json')).out) as {
         key: string;

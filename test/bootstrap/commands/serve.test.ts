@@ -7,7 +7,6 @@ import type { CallOptions } from '../../../src/application/animal-store.js';
 import { SCOPES } from '../../../src/application/ports/authenticator.js';
 import type { Store } from '../../../src/application/ports/store.js';
 import { run } from '../../../src/bootstrap/commands/run.js';
-import { misspelledSettings } from '../../../src/bootstrap/service/settings.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { StoreClient, statusOf } from '../../service/store-client.js';
 import { KEY, Serving, Shelf, TestIo, changed, factory } from '../test-io.js';
@@ -42,13 +41,13 @@ describe('serve', () => {
     expect(await statusOf(docs), docs).to.equal(200);
     expect(await serving.stop(), io.err).to.equal(0);
     expect(io.out).to.equal('');
-    expect(io.messages).to.deep.equal([
+    expect(io.messages.slice(1)).to.deep.equal([
       `ready at ${url}, docs at ${docs}, animals in shelf 1`,
       'responded',
       'stopping on SIGTERM',
       'stopped',
     ]);
-    expect(io.lines[0]).to.include({ url, docs, store: 'shelf 1' });
+    expect(io.lines[1]).to.include({ url, docs, store: 'shelf 1' });
     expect(shelf.closed, 'times that the store was closed').to.equal(1);
   });
 
@@ -204,12 +203,12 @@ describe('serve', () => {
     });
     const { io, url } = await started({}, shelf);
 
-    expect(io.messages.slice(0, -1)).to.deep.equal([
+    expect(io.messages.slice(0, -2)).to.deep.equal([
       'store: not prepared yet: connect ECONNREFUSED',
       'store: made an index',
       'the store is unreachable: its API keys are unknown',
     ]);
-    expect(io.lines.map(({ level }) => level)).to.deep.equal([40, 30, 40, 40]);
+    expect(io.lines.map(({ level }) => level)).to.deep.equal([40, 30, 40, 30, 40]);
     expect(io.messages.at(-1)).to.match(/^not yet ready at http/);
     expect(io.err.match(/ECONNREFUSED/g)).to.have.length(1);
     expect(io.out).to.equal('');
@@ -241,89 +240,13 @@ describe('serve', () => {
     );
   });
 
-  it('warns of variables that look like settings, and without their values', async () => {
-    const near = { API_KEY: 'hunter2', CORS_ORIGIN: '*', RATELIMIT: '5' };
-    const { io } = await started({ ...near, API_KEYS: KEY, STORE_URL: 'memory:' });
+  it('logs which settings differ from their defaults', async () => {
+    const { io } = await started({ API_KEYS: KEY, CORS_ORIGIN: '*' }, new Shelf().module);
 
-    expect(io.lines.slice(0, -1).map(({ level, msg }) => [level, msg])).to.deep.equal(
-      misspelledSettings(near).map((line) => [40, line]),
-    );
-    expect(misspelledSettings(near)).to.have.length(3);
-    expect(io.err).to.not.include('hunter2');
-  });
-
-  it('says why it cannot start in one line of JSON under LOG_FORMAT=json', async () => {
-    type Start = readonly [code: number, said: RegExp, env: object, ...Adapter[]];
-    const starts: readonly Start[] = [
-      [
-        2,
-        /^Invalid settings:\n {2}PORT must.*\n {2}MAX_IN_FLIGHT must/,
-        { PORT: 'x', MAX_IN_FLIGHT: '0' },
-      ],
-      [2, /^There is no API key: set/, { API_KEYS: '' }, new Shelf({ apiKeys: undefined }).module],
-      [
-        1,
-        /^no shelf here$/,
-        {},
-        factory('shelf', () => Promise.reject(new Error('no shelf\nhere'))),
-      ],
-      [
-        1,
-        /^TypeError: not a function\n +at/,
-        {},
-        factory('shelf', () => Promise.reject(new TypeError('not a function'))),
-      ],
-    ];
-    for (const [code, said, env, ...modules] of starts) {
-      const json = { LOG_FORMAT: 'json', API_KEYS: KEY, ...env };
-      const serving = serve(json, ...modules);
-      expect(await serving.code, serving.io.err).to.equal(code);
-      const [line, ...more] = serving.io.lines;
-      expect(more, serving.io.err).to.deep.equal([]);
-      expect(line).to.have.all.keys('level', 'time', 'msg').and.include({ level: 60 });
-      expect(line?.['msg']).to.match(said);
-      expect(Date.now() - Date.parse(String(line?.['time']))).to.be.within(0, 60_000);
-    }
-    const usage = new TestIo({ LOG_FORMAT: 'json' });
-
-    expect(await run(['serve', '--prot', '80'], usage.io)).to.equal(2);
-    expect(usage.lines).to.have.length(1);
-    expect(usage.messages[0]).to.match(
-      /^error: unknown option '--prot'.*\n[^]*\nTo see what it takes/,
-    );
-
-    const text = new TestIo({ LOG_FORMAT: 'json', STORE_URL: 'nonsense' });
-    expect(await run(['keys', 'list'], text.io)).to.equal(2);
-    expect(text.err, 'commands have no log').to.match(/^Invalid settings:\n/);
-  });
-
-  it('puts the warnings of Node.js into the log, also those from before it', async () => {
-    const warns = ({ bind }: Wiring) => {
-      serving.io.emit('warning', new Error('the first'));
-      bind(TOKENS.storeFactory, {
-        scheme: 'shelf',
-        open: async () => {
-          serving.io.emit('warning', new Error('the second'));
-          return openMemoryStore();
-        },
-      });
-    };
-    let serving = serve({ API_KEYS: KEY, LOG_FORMAT: 'json' }, warns);
-    await serving.ready();
-    const warning = Object.assign(new Error('the third'), { name: 'DeprecationWarning' });
-    serving.io.emit('warning', warning);
-    const warnings = serving.io.lines.filter(({ level }) => level === 40);
-
-    expect(warnings.map(({ msg }) => msg)).to.deep.equal([
-      'Node.js: Error: the first',
-      'Node.js: Error: the second',
-      'Node.js: DeprecationWarning: the third',
-    ]);
-
-    serving = serve({ API_KEYS: KEY, LOG_FORMAT: 'pretty' }, warns);
-    await serving.ready();
-
-    expect(serving.io.err).to.match(/WARN: Node\.js: Error: the second\n/);
+    expect(io.lines[0]).to.include({
+      level: 30,
+      msg: 'settings that differ from their defaults: PORT=0, STORE_URL=shelf:, API_KEYS=1',
+    });
   });
 
   it('logs every response, and no key, body or query', async () => {
@@ -397,7 +320,7 @@ describe('serve', () => {
       STORE_URL: 'memory:',
       ADMIN_PORT: '0',
     });
-    const metrics = String(io.lines[0]?.['metrics']);
+    const metrics = String(io.lines[1]?.['metrics']);
     let asked: Promise<unknown> = Promise.resolve('not asked');
     io.on('written', () => {
       if (io.messages.at(-1) === 'stopped') asked = statusOf(metrics).catch(({ code }) => code);

@@ -33,7 +33,7 @@ async function served(settings: Record<string, string> = {}, ...modules: Adapter
   const given = { STORE_URL: 'memory:', API_KEYS: KEY, ADMIN_PORT: '0', ...settings };
   const serving = new Serving(given, ...modules);
   const url = await serving.ready();
-  return { serving, url, metrics: String(serving.io.lines[0]?.['metrics']) };
+  return { serving, url, metrics: String(serving.io.lines[1]?.['metrics']) };
 }
 
 describe('The metrics', () => {

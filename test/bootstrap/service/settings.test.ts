@@ -6,8 +6,8 @@ import { DEFAULT_HTTP_SETTINGS } from '../../../src/adapters/http/http-settings.
 import {
   SETTINGS,
   SettingsError,
+  changedSettings,
   isLoopback,
-  misspelledSettings,
   readSettings,
   type Environment,
   type Settings,
@@ -45,7 +45,6 @@ describe('The settings', () => {
     expect(readSettings({})).to.deep.equal({
       host: '127.0.0.1',
       port: 8080,
-      reusePort: 'off',
       ...http,
       maxInFlight: 256,
       adminPort: undefined,
@@ -146,7 +145,6 @@ describe('The settings', () => {
         `${INTEGER} 0 to 65535`,
         ['65536', '-1', '+1', '80.0', '8e1', 'http', ' 80', '0x50', '٣', '1\n'],
       ],
-      ['REUSE_PORT', 'must be one of on, off', ['yes', 'ON']],
       ['ADMIN_PORT', `${INTEGER} 0 to 65535`, ['65536', 'off']],
       [
         'BASE_PATH',
@@ -260,11 +258,6 @@ describe('The settings', () => {
         ['changestatus', 'getPet', '1', 'all'],
       ],
       [
-        'EXPERIMENTAL',
-        'has changeStatus, which was removed: use changePet',
-        ['changeStatus', 'removePet,changeStatus', 'changePet, changeStatus'],
-      ],
-      [
         'RATE_LIMIT',
         'must be requests and a window from 1s to 1d, such as 100/10s',
         [
@@ -295,19 +288,6 @@ describe('The settings', () => {
             `${name} ${fault}`,
           ]);
       });
-
-    it('REUSE_PORT where the system has no such ports', () => {
-      const { platform } = process;
-      Object.defineProperty(process, 'platform', { value: 'darwin' });
-      try {
-        const fault =
-          'REUSE_PORT must be off: only Linux hands out the connections of a port to several processes';
-        expect(faultsOf({ REUSE_PORT: 'on' })).to.deep.equal([fault]);
-        expect(faultsOf({ REUSE_PORT: 'off' })).to.deep.equal([]);
-      } finally {
-        Object.defineProperty(process, 'platform', { value: platform });
-      }
-    });
 
     it('ADMIN_PORT that is PORT', () => {
       expect(faultsOf({ PORT: '9090', ADMIN_PORT: '9090' })).to.deep.equal([
@@ -408,39 +388,27 @@ describe('The settings', () => {
     ]);
   });
 
-  it('that were removed stop only what would have used them', () => {
-    const fault = 'WORKERS was removed: run several services with REUSE_PORT=on';
-    expect(faultsOf({ WORKERS: '4' })).to.deep.equal([fault]);
-    expect(faultsOf({ WORKERS: '4' }, ['STORE_URL', 'ADAPTERS'])).to.deep.equal([]);
-    expect(faultsOf({ WORKERS: '' })).to.deep.equal([]);
-  });
-
-  it('are found in variables that differ from them by a letter, underscores or case', () => {
-    const meant = {
-      API_KEY: 'API_KEYS',
-      API_KEY_FILE: 'API_KEYS_FILE',
-      CORS_ORIGIN: 'CORS_ORIGINS',
-      CORS_ORIGINSS: 'CORS_ORIGINS',
-      RATELIMIT: 'RATE_LIMIT',
-      rate_limit: 'RATE_LIMIT',
-      LOG_LEVLE: 'LOG_LEVEL',
-      STORE_URI: 'STORE_URL',
-      PUBLICURLS: 'PUBLIC_URL',
-    };
-    const given = Object.fromEntries(Object.keys(meant).map((name) => [name, 'a-secret']));
-
-    expect(misspelledSettings(given)).to.deep.equal(
-      Object.entries(meant).map(
-        ([name, setting]) => `${name} is not a setting of the service: did you mean ${setting}?`,
-      ),
-    );
-
-    const others = ['HOSTNAME', 'HOME', 'PATH', 'TERM', 'LANG', 'NODE_ENV', 'LOG_FILE', 'BASE_URL'];
-    const right = [...SETTINGS.map(({ name }) => name), ...others];
-    const set = Object.fromEntries(right.map((name) => [name, 'set']));
-
-    expect(misspelledSettings(set)).to.deep.equal([]);
-    expect(misspelledSettings({ API_KEY: '' }), 'an empty one is not set').to.deep.equal([]);
+  it('that differ from their defaults are shown in one line, without secrets', () => {
+    const differing = 'settings that differ from their defaults';
+    for (const [environment, shown] of [
+      [{}, 'none'],
+      [{ PORT: '8080', HOST: '', API_KEY: 'hunter2', PATH: '/bin' }, 'none'],
+      [{ PORT: '0', LOG_LEVEL: 'warn' }, 'PORT=0, LOG_LEVEL=warn'],
+      [{ API_KEYS: 'hunter2,\nhunter3' }, 'API_KEYS=2'],
+      [{ API_KEYS_FILE: '/run/keys' }, 'API_KEYS_FILE=/run/keys'],
+      [
+        { CORS_ORIGINS: 'https://a.example\nhttps://b.example' },
+        'CORS_ORIGINS=https://a.example https://b.example',
+      ],
+      [{ STORE_URL: 'sqlite:a b.db' }, 'STORE_URL=sqlite:a b.db'],
+      [
+        { STORE_URL: 'mongodb://till:hunter2@db1,db2/animals' },
+        'STORE_URL=mongodb://***@db1,db2/animals',
+      ],
+      [{ STORE_URL: 'shelf://hunter2@host/?key=hunter3' }, 'STORE_URL=shelf://***@host/?***'],
+      [{ STORE_URL: 'shelf://till:hun/t?er@2@host' }, 'STORE_URL=shelf://***@host'],
+    ] as const)
+      expect(changedSettings(environment)).to.equal(`${differing}: ${shown}`);
   });
 
   it('have a sentence of help each', () => {

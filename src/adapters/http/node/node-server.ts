@@ -94,15 +94,11 @@ export class NodeServer {
     );
   }
 
-  /**
-   * Resolves to the port once the server accepts connections; port 0 takes a free one.
-   * @param reusePort whether other processes may listen on the port, too: the operating system hands out connections.
-   * Default: no. Rejects with `ENOTSUP` where the system cannot, as on macOS and Windows.
-   */
-  async listen(port: number, host: string, reusePort = false): Promise<number> {
+  /** Resolves to the port once the server accepts connections; port 0 takes a free one. */
+  async listen(port: number, host: string): Promise<number> {
     const { maxConnections, connectionsCheckingInterval } = this.#gates.limits;
     // As many may wait to be accepted as may be open: a client whose SYN is dropped retries after 1 s.
-    const server = this.#server.listen({ port, host, reusePort, backlog: maxConnections });
+    const server = this.#server.listen({ port, host, backlog: maxConnections });
     await once(server, 'listening');
     this.#checkEvery(connectionsCheckingInterval);
     return (this.#server.address() as AddressInfo).port;
