@@ -1,8 +1,6 @@
 import { expect } from 'chai';
 import { mkdir, readdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { SCHEMA_VERSION } from '../../src/adapters/sqlite/schema.js';
-import { makeOldStore, queried } from '../adapters/sqlite/temporary-store.js';
 import { KEY } from '../bootstrap/test-io.js';
 import { Child, MAIN, PACKAGE, cleanUp, temporaryFolder } from './running-service.js';
 import { StoreClient } from './store-client.js';
@@ -70,20 +68,6 @@ describe('npm start', () => {
       ]);
       expect(err).to.not.include('ExperimentalWarning');
     }
-  });
-
-  it('lets it upgrade an older store, and keep a copy of it first', async () => {
-    const folder = await realpath(temporaryFolder());
-    const file = join(folder, 'animals.db');
-    makeOldStore(file, 2);
-
-    const err = await used(started({ STORE_URL: `sqlite:${file}`, API_KEYS: KEY }, {}));
-
-    const [, copy = ''] = /A copy for them is ([^"]+)/.exec(err) ?? [];
-
-    expect(copy, err).to.match(/^.+\/animals\.db\.version-2-\w+\/animals\.db$/);
-    expect(queried(copy, 'PRAGMA user_version'), 'version of the copy').to.equal(2);
-    expect(queried(file, 'PRAGMA user_version'), 'version of the store').to.equal(SCHEMA_VERSION);
   });
 
   it('lets it write the folder of the store that --store names, not of STORE_URL', async () => {

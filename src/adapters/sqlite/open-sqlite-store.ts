@@ -10,7 +10,7 @@ import {
 } from '../../application/ports/store.js';
 import { retryWhileBusy } from './busy.js';
 import { checkPages, openUnchanged, undoUnfinishedWrite } from './open-unchanged.js';
-import { APPLICATION_ID, requireUpgraded, upgradeSchema } from './schema.js';
+import { APPLICATION_ID, createSchema, requireSchema } from './schema.js';
 import { sqliteApiKeys } from './sqlite-api-key-repository.js';
 import { sqliteTransfer } from './sqlite-catalogue-transfer.js';
 import { SqliteConnection } from './sqlite-connection.js';
@@ -48,7 +48,7 @@ export async function openSqliteStore(
   const onLongWait = (): void => notice(`waiting: another process has locked ${file}`);
   try {
     file = mode === 'create' ? await findOrCreateFile(file) : findFile(file);
-    const open = (): CompleteStore => openFile(file, mode, onLongWait, notice);
+    const open = (): CompleteStore => openFile(file, mode, onLongWait);
     return await retryWhileBusy('opening the store', { onLongWait }, open);
   } catch (error) {
     const advice = `make sure that it is a sound store and can be written, or ${OTHER_FILE}`;
@@ -66,12 +66,7 @@ const NO_PATH =
   `is no path of a store: name a file, ${CLEAN_PATH}. ` +
   'For a store in memory, use animal-store/memory';
 
-function openFile(
-  file: string,
-  mode: OpenMode,
-  onLongWait: () => void,
-  notice: (line: string) => void,
-): CompleteStore {
+function openFile(file: string, mode: OpenMode, onLongWait: () => void): CompleteStore {
   requireStoreFile(file);
   const isNew = !hasContent(file);
   if (isNew && mode !== 'create')
@@ -79,7 +74,7 @@ function openFile(
   const database = isReading(mode) ? openUnchanged(file) : openToWrite(file, isNew);
   try {
     if (isReading(mode)) prepareReading(database, file, mode);
-    else prepareWriting(database, file, isNew, notice);
+    else prepareWriting(database, file, isNew);
     const connection = new SqliteConnection(database, file, { mode, onLongWait });
     return {
       pets: sqlitePets(connection),
@@ -102,7 +97,7 @@ function openFile(
 function prepareReading(database: DatabaseSync, file: string, mode: OpenMode): void {
   checkPages(database, file);
   database.exec('PRAGMA query_only = ON');
-  requireUpgraded(database, file);
+  requireSchema(database, file);
   if (mode === 'snapshot') database.exec('BEGIN'); // until the store is closed
 }
 
@@ -120,12 +115,7 @@ function openToWrite(file: string, isNew: boolean): DatabaseSync {
 /** The log grows while another connection reads an old state. After that, SQLite cuts it to this many bytes. */
 const LOG_SIZE = 16 * 2 ** 20;
 
-function prepareWriting(
-  database: DatabaseSync,
-  file: string,
-  isNew: boolean,
-  notice: (line: string) => void,
-): void {
+function prepareWriting(database: DatabaseSync, file: string, isNew: boolean): void {
   // Marks a new file as a store. SQLite writes that one page in one step, so a crash can leave no half of it. Without a
   // journal file, a crash leaves nothing to roll back.
   if (isNew)
@@ -134,7 +124,7 @@ function prepareWriting(
     PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL; PRAGMA trusted_schema = OFF;
     PRAGMA journal_size_limit = ${LOG_SIZE};
   `);
-  upgradeSchema(database, file, notice);
+  createSchema(database, file);
   // A process that died in a commit may have written the log without syncing it. SQLite reads that as committed, so a
   // retry of the create would acknowledge what is not on the disk. A checkpoint syncs the log first.
   if (!isNew) unlessFull(() => database.exec('PRAGMA wal_checkpoint'));

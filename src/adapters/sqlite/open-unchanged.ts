@@ -10,7 +10,7 @@ import { RESTORE, StoreFileError } from './store-file-error.js';
 
 /**
  * Opens the store in a file, and leaves the file as it is.
- * @throws {StoreFileError} the database is not a store, one of a newer version, or was left unfinished by another program
+ * @throws {StoreFileError} the database is not a store, one of another version, or was left unfinished by another program
  */
 export function openUnchanged(file: string): DatabaseSync {
   requireOwnLog(file);

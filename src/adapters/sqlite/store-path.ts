@@ -1,7 +1,5 @@
 /* Which paths can be the file of a store. Apart from opening one, because this file loads no `node:sqlite`. */
 
-import { existsSync } from 'node:fs';
-
 /** Whether a path ends like the files that SQLite puts beside a store. */
 export const isNameBesideStore = (path: string): boolean => /-(?:wal|shm|journal)$/.test(path);
 
@@ -14,16 +12,7 @@ const UNCLEAN = /\?\w+=[^/]*$|^\$|^[\s"']|[\s"']$/;
 /** Whether a path is meant as the file of a store. */
 export function isStorePath(path: string): boolean {
   if (NO_STORE_PATH.test(path) || isNameBesideStore(path)) return false;
-  // Older versions made stores with such names. Without them, a program would begin with a new, empty store.
-  return !UNCLEAN.test(path) || isThere(path);
-}
-
-function isThere(path: string): boolean {
-  try {
-    return existsSync(path);
-  } catch {
-    return false; // the permission model of Node.js forbids to look
-  }
+  return !UNCLEAN.test(path);
 }
 
 /** What a path of a store lacks, for messages. */

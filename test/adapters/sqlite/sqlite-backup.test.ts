@@ -37,7 +37,7 @@ import {
   copyAsCrashed,
   expectStoreFileError,
   intercept,
-  makeOldStore,
+  makeStore,
   modeOf,
   queried,
   rejection,
@@ -195,8 +195,11 @@ describe('backUpSqliteStore', () => {
 
   describe('where a folder cannot be synced', () => {
     let fault: Error;
+    let file: string;
     const synced: string[] = [];
     beforeEach(async () => {
+      ({ file } = testFile());
+      await makeStore(file);
       fault = Object.assign(new Error('EIO'), { syscall: 'fsync' });
       const handle = await open(testFolder());
       const handles = Object.getPrototypeOf(handle) as typeof handle;
@@ -212,9 +215,6 @@ describe('backUpSqliteStore', () => {
     });
 
     it('fails, as the creation of a store does', async () => {
-      const { file } = testFile();
-      makeOldStore(file);
-
       const backup = backUpSqliteStore(file, `${file}.backup`);
       await expectStoreFileError(backup, /was not copied to .+ \(EIO\)/);
 
@@ -277,17 +277,6 @@ describe('backUpSqliteStore', () => {
     expect(await readFile(`${crashed}-wal`, 'latin1')).to.equal(before);
   });
 
-  it('upgrades neither the store nor the backup: it may be made before an upgrade', async () => {
-    const { file } = testFile();
-    const backup = `${file}.backup`;
-    makeOldStore(file, 2);
-
-    await backUpSqliteStore(file, backup);
-
-    for (const each of [file, backup])
-      expect(queried(each, 'PRAGMA user_version'), each).to.equal(2);
-  });
-
   for (const [what, target, problem, sql = ''] of [
     ['a target that exists', 'b.db', /b\.db exists: name a new file/],
     ['the name of a log', 'a.db-wal', /a\.db-wal has a name that SQLite uses/],
@@ -304,7 +293,7 @@ describe('backUpSqliteStore', () => {
     it(`refuses ${what} in one line, and changes no file`, async () => {
       const folder = testFolder();
       const file = join(folder, 'a.db');
-      makeOldStore(file);
+      await makeStore(file);
       change(file, sql);
       await writeFile(join(folder, 'b.db'), 'an earlier backup');
       const before = await stateOf(folder);

@@ -18,6 +18,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { backUpSqliteStore } from '../../../src/adapters/sqlite/sqlite-backup.js';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
+import { SCHEMA_VERSION, createSchema } from '../../../src/adapters/sqlite/schema.js';
 import { sqliteStoreFactory } from '../../../src/adapters/sqlite/sqlite-store-factory.js';
 import type { OpenMode, OpenOptions } from '../../../src/application/ports/store.js';
 import {
@@ -27,6 +28,8 @@ import {
   copyAsCrashed,
   expectStoreFileError,
   intercept,
+  makeOldStore,
+  makeStore,
   modeOf,
   queried,
   rejection,
@@ -38,14 +41,6 @@ import {
 } from './temporary-store.js';
 
 const SQLITE = import.meta.resolve('../../../src/adapters/sqlite/index.js');
-
-/** A closed store that holds `count` animals. */
-async function makeStore(file: string, count = 1): Promise<void> {
-  const store = await openSqliteStore(file);
-  const names = Array.from({ length: count }, (_, index) => `Rex ${index}`);
-  await Promise.all(names.map((name) => store.pets.add({ ...rex, name })));
-  await store.close();
-}
 
 /** Opening must fail with one clear line, change no byte of the file or beside it, and leave nothing new there. */
 async function expectRefused(file: string, problem: RegExp, options?: OpenOptions): Promise<void> {
@@ -93,6 +88,10 @@ const REFUSED: Readonly<Record<string, readonly [make: Make, problem: RegExp]>> 
   'the database of another program': [
     async (path) => otherDatabase(path, '').close(),
     /another program \(its application id is 0, not .+ \.dump drops\): name/,
+  ],
+  'a store of version 0.3': [
+    makeOldStore,
+    /has schema version 3, older than 4, the one of this program: use the program that wrote it\.$/,
   ],
   'a store cut short': [
     async (path) => {
@@ -207,7 +206,7 @@ describe('openSqliteStore', () => {
 
       await damage(crashed);
       using log = new DatabaseSync(crashed);
-      log.exec('PRAGMA user_version = 1');
+      log.exec('PRAGMA user_version = 4');
 
       await expectRefused(crashed, /is damaged/);
     });
@@ -525,18 +524,33 @@ describe('openSqliteStore', () => {
   }
 
   for (const name of ['a.db?mode=rwc', 'a.db\r', 'a.db"'])
-    it(`opens a store of an older version named ${JSON.stringify(name)}, and creates none`, async () => {
+    it(`refuses the path ${JSON.stringify(name)}, also where a file is`, async () => {
       const path = join(folder, name);
-      await expectStoreFileError(openSqliteStore(path), /is no path of a store/);
       await makeStore(file);
       await rename(file, path);
 
-      const { location, pets } = await testStore(path);
-
-      expect(location).to.equal(path);
-      expect(await allPets(pets)).to.have.length(1);
-      expect(await sqliteStoreFactory.check?.(`sqlite:${path}`)).to.equal(undefined);
+      await expectStoreFileError(openSqliteStore(path), /is no path of a store/);
+      expect(await sqliteStoreFactory.check?.(`sqlite:${path}`)).to.include('must name a file');
     });
+
+  it('creates its tables once although another process does between its look and its lock, and marks the version in that commit', async () => {
+    change(file, 'PRAGMA application_id = 0x416e5374');
+    const versions = new Set<unknown>();
+    let executed = '';
+    const end = intercept('exec', (sql) => {
+      if (executed.includes('COMMIT')) versions.add(queried(file, 'PRAGMA user_version'));
+      const isFirst = sql === 'BEGIN IMMEDIATE' && !executed.includes(sql);
+      executed += sql;
+      if (!isFirst) return;
+      using other = new DatabaseSync(file);
+      createSchema(other, file);
+    });
+
+    const { pets } = await testStore(file).finally(end);
+
+    expect((await pets.add(rex)).id).to.equal(1n);
+    expect([...versions], 'versions after the first commit').to.deep.equal([SCHEMA_VERSION]);
+  });
 
   it('creates one store when three processes open it at once: every animal is there, under its own id', async () => {
     const path = join(folder, 'new', 'animals.db');

@@ -67,73 +67,18 @@ export async function copyAsCrashed(file: string, copy = `${file}.crashed`): Pro
   return copy;
 }
 
-const VERSION_1 = `
-  CREATE TABLE pets (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, category_id INTEGER NOT NULL,
-    status TEXT NOT NULL CHECK (status IN ('available', 'pending', 'sold'))
-  ) STRICT;
-  CREATE INDEX pets_by_status ON pets (status);
-  CREATE TABLE claims (
-    scope TEXT NOT NULL, token TEXT NOT NULL, fingerprint TEXT NOT NULL, pet_id INTEGER NOT NULL,
-    keep_until INTEGER NOT NULL, PRIMARY KEY (scope, token)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX claims_by_keep_until ON claims (keep_until);
-  CREATE TABLE api_keys (
-    id TEXT PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL, scopes TEXT NOT NULL, created_at INTEGER NOT NULL,
-    expires_at INTEGER, revoked_at INTEGER, replaced_by TEXT
-  ) STRICT, WITHOUT ROWID;
-`;
+/** A closed store that holds `count` animals. */
+export async function makeStore(file: string, count = 1): Promise<void> {
+  const store = await openSqliteStore(file);
+  const names = Array.from({ length: count }, (_, index) => `Rex ${index}`);
+  await Promise.all(names.map((name) => store.pets.add({ ...rex, name })));
+  await store.close();
+}
 
-const VERSION_2 = `
-  CREATE TABLE deprecated_calls (
-    day TEXT NOT NULL, operation_id TEXT NOT NULL, key_id TEXT NOT NULL, calls INTEGER NOT NULL,
-    last_at INTEGER NOT NULL, PRIMARY KEY (day, operation_id, key_id)
-  ) STRICT, WITHOUT ROWID;
-  INSERT INTO deprecated_calls VALUES ('2026-11-20', 'getPet', '"k"', 7, 5);
-`;
-
-/** Idempotency keys that are easily confused while quotes and escapes are removed. */
-export const OLD_KEYS = ['a', '"a"', '\\u0000', '\\ud800', 'line\nbreak', '🦊', "it's"];
-
-/** A closed store of an older version, with five animals gone, live claims and API keys. */
-export function makeOldStore(file: string, version = 2): void {
-  const database = new DatabaseSync(file);
-  database.exec(
-    `PRAGMA journal_mode = WAL; PRAGMA application_id = 0x416e5374; PRAGMA user_version = ${version}`,
-  );
-  database.exec(version === 1 ? VERSION_1 : VERSION_1 + VERSION_2);
-  const addPet = database.prepare(
-    "INSERT INTO pets (id, name, category_id, status) VALUES (?, 'Rex', 7, 'available')",
-  );
-  const addClaim = database.prepare('INSERT INTO claims VALUES (?, ?, ?, ?, 2000000)');
-  for (const [index, key] of [...OLD_KEYS, 'a\0b', '\ud800'].entries()) {
-    addPet.run(index + 1);
-    addClaim.run('"an API key"', JSON.stringify(key), '"rex"', index + 1);
-  }
-  addPet.run(99);
-  database.exec('DELETE FROM pets WHERE id = 99');
-  const addApiKey = database.prepare(
-    'INSERT INTO api_keys VALUES (?, ?, ?, ?, 1700000000123, ?, ?, ?)',
-  );
-  addApiKey.run(
-    '"k"',
-    '"say \\"hi\\""',
-    'ab'.repeat(32),
-    '["pets:read","pets:groom"]',
-    5,
-    6,
-    '"l"',
-  );
-  addApiKey.run(
-    '"l"',
-    JSON.stringify('a\0b\ud800'),
-    'cd'.repeat(32),
-    '["pets:read"]',
-    null,
-    null,
-    null,
-  );
-  database.close();
+/** A closed store of version 0.3. */
+export async function makeOldStore(file: string): Promise<void> {
+  await makeStore(file);
+  change(file, 'PRAGMA user_version = 3');
 }
 
 /** A store for one test, with what only tests need. */
