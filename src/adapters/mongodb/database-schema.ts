@@ -5,6 +5,9 @@ import { PET_STATUSES } from '../../domain/pet-status.js';
 import { shownId } from './mongo-errors.js';
 import type { AttemptOptions } from './retry.js';
 
+/** The version of the schema, which the counter of ids holds. Version 0.3 wrote none there. */
+export const SCHEMA_VERSION = 4;
+
 /** How long the server keeps expired claims and what is left of animals, in seconds, for calls whose clock is behind. */
 const SWEEP_DELAY = 60 * 60;
 
@@ -42,6 +45,19 @@ const UNFIT = {
   timeseries: 'is a time series',
   viewOn: 'is a view',
 } as const;
+
+/** @throws {UnavailableError} another version of this program made the store: its cause says so. */
+export async function refuseOtherVersion(database: Db, options: AttemptOptions): Promise<void> {
+  const counters = database.collection<{ readonly _id: 'pets'; readonly schema?: unknown }>(
+    'counters',
+  );
+  const counter = await counters.findOne({ _id: 'pets' }, options);
+  if (counter === null || counter.schema === SCHEMA_VERSION) return;
+  const cause = new Error(
+    'the database holds a store of another version: use the program that wrote it',
+  );
+  throw new UnavailableError('checking the database', { cause });
+}
 
 /** @throws {UnavailableError} somebody made a collection that cannot keep what the store promises: its cause names it. */
 export async function refuseUnfit(database: Db, options: AttemptOptions): Promise<void> {

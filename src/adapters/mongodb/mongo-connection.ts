@@ -9,7 +9,12 @@ import {
   type OpenOptions,
 } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
-import { createIndexes, refuseUnfit, reportUnlisted } from './database-schema.js';
+import {
+  createIndexes,
+  refuseOtherVersion,
+  refuseUnfit,
+  reportUnlisted,
+} from './database-schema.js';
 import { isNetworkError } from './mongo-errors.js';
 import { watchReachability } from './reachability.js';
 import { SILENCE_LIMIT, retryWhileTransient, within, type Attempt } from './retry.js';
@@ -52,8 +57,8 @@ export function mongoConnection(
     onNotice,
   }: MongoStoreOptions & { readonly timeout: number; readonly mode: OpenMode },
 ) {
-  /** Whether the next call must first check that the collections can hold a store. Readers never check it. */
-  let mustCheckCollections = !isReading(mode);
+  /** Whether the next call must first check that the database can hold a store of this version. */
+  let mustCheckDatabase = true;
   /** Resolved once no preparation is running. */
   let preparations = Promise.resolve();
   /** Set by `close`. */
@@ -107,8 +112,11 @@ export function mongoConnection(
     const outcome = retryWhileTransient(doing, { signal, timeout }, async (options) => {
       await requireConnection(doing, timeout);
       options.signal.throwIfAborted();
-      if (mustCheckCollections) await refuseUnfit(database, options);
-      mustCheckCollections = false;
+      if (mustCheckDatabase) {
+        await refuseOtherVersion(database, options);
+        if (!isReading(mode)) await refuseUnfit(database, options);
+      }
+      mustCheckDatabase = false;
       return attempt(options);
     });
     running.add(outcome);

@@ -1,4 +1,5 @@
 import { INT64_MAX, toInt64 } from '../../domain/int64.js';
+import { SCHEMA_VERSION } from './database-schema.js';
 import type { MongoConnection } from './mongo-connection.js';
 import { unreadable } from './mongo-errors.js';
 import type { PetDocument } from './pet-document.js';
@@ -9,6 +10,7 @@ interface Counter {
   readonly _id: 'pets';
   /** The greatest id in any process's block. */
   readonly last: bigint;
+  readonly schema: number;
 }
 
 const COUNTER = { _id: 'pets' } as const;
@@ -58,7 +60,7 @@ export function petInserts(connection: MongoConnection) {
     const endOfBlock = { $toLong: { $add: [greatest, BLOCK_SIZE] } };
     const { value, lastErrorObject } = await counters.findOneAndUpdate(
       COUNTER,
-      [{ $set: { last: endOfBlock } }],
+      [{ $set: { last: endOfBlock, schema: SCHEMA_VERSION } }],
       {
         ...options,
         upsert: true,
@@ -118,7 +120,8 @@ export function petInserts(connection: MongoConnection) {
 
     /** No id up to `last` is assigned from now on, except from blocks of other processes. */
     async reserve(last: bigint, options: AttemptOptions): Promise<void> {
-      await counters.updateOne(COUNTER, { $max: { last } }, { ...options, upsert: true });
+      const atLeast = { $max: { last }, $set: { schema: SCHEMA_VERSION } };
+      await counters.updateOne(COUNTER, atLeast, { ...options, upsert: true });
       discardBlock();
     },
   };

@@ -239,49 +239,30 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
     expect(notices[0]).to.include('retrying: the collection counters is capped');
   });
 
-  it('of version 0.1 are served: animals, claims and keys, also one that was replaced', async () => {
-    const operation = new ObjectId();
-    const insertOne = (name: string, document: object) => db.collection(name).insertOne(document);
-    const claim = claimOn('t');
-    await insertOne('pets', {
-      _id: 5n,
-      ...VALID,
-      operation,
-    });
-    await insertOne('claims', {
-      _id: '["a key","t"]',
-      fingerprint: claim.fingerprint,
-      keepUntil: new Date(claim.keepUntil),
-      pet: { _id: 5n, ...VALID, operation },
-    });
-    const { id: _id, ...fields } = apiKey;
-    await insertOne('apiKeys', {
-      _id,
-      ...fields,
-      createdAt: new Date(apiKey.createdAt),
-      revokedAt: new Date(1),
-      replacedBy: 'k2',
-      operation,
-    });
-    await insertOne('counters', { _id: 'pets', last: 1000n });
-    await db.createIndex('pets', { status: 1, _id: 1 });
+  for (const mode of ['create', ...READING] as const) {
+    it(`of version 0.3 are refused from the first call on, in one line, opened as ${mode}`, async () => {
+      const pet = { _id: 5n, ...VALID, operation: new ObjectId() };
+      await db.collection<AnyDocument>('pets').insertOne(pet);
+      await db.collection<AnyDocument>('counters').insertOne({ _id: 'pets', last: 1000n });
+      const { store, notices } = await openNoting(url, { mode });
 
-    const said = await prepared(2);
-    await using store = await openMongoStore(url);
-    const listed = await store.pets.list({ limit: 5 });
-    const replay = await store.pets.addOnce(VALID, claim, Date.now());
-    const keys = await store.apiKeys.list();
-    const revoked = await store.apiKeys.revoke('k', 0);
-    const added = await store.pets.add(rex);
+      const calls = [store.check(), store.pets.add(rex), store.pets.findById(5n)];
+      const causes = await Promise.all(calls.map(unavailable));
+      if (mode === 'create') await until('it is said', () => notices.length > 0);
+      await store.close();
 
-    expect(said.sort()).to.deep.equal(FIRST_START.slice(0, 2));
-    const pet = { ...VALID, id: 5n };
-    expect(listed).to.deep.equal([pet]);
-    expect(replay).to.deep.equal({ pet, replayed: true });
-    expect(keys).to.deep.equal([{ ...apiKey, revokedAt: 1 }]);
-    expect(revoked).to.deep.equal({ ...apiKey, revokedAt: 0 });
-    expect(added.id, 'the id after the counter').to.be.above(1000n);
-  });
+      const [reason = '', readOnly] = [causes[0], 'opened to read'];
+      expect(reason).to.match(/^the database holds a store of another version: [^\n]+$/);
+      const isReading = mode === 'read' || mode === 'snapshot';
+      expect(causes).to.deep.equal([reason, isReading ? readOnly : reason, reason]);
+      expect(notices).to.deep.equal(
+        mode === 'create' ? [`the database is not prepared yet, retrying: ${reason}`] : [],
+      );
+      expect(await db.collection<AnyDocument>('pets').find().toArray()).to.deep.equal([pet]);
+      const counter = await db.collection<AnyDocument>('counters').findOne();
+      expect(counter).to.deep.equal({ _id: 'pets', last: 1000n });
+    });
+  }
 
   it('are not made by a store that must exist, or is only read: it is refused in one line, and keeps no connection', async () => {
     const proxy = await new MongoProxy(server).open();
@@ -320,7 +301,7 @@ describeOnMongo('The collections of a MongoDB store', (server) => {
 
   it('have their indexes again after the database was dropped under a store', async () => {
     // With a counter, the first id prepares nothing in the background, which the drop would disturb.
-    await db.collection<AnyDocument>('counters').insertOne({ _id: 'pets', last: 1n });
+    await db.collection<AnyDocument>('counters').insertOne({ _id: 'pets', last: 1n, schema: 4 });
     const { store, notices } = await openNoting(url);
     // The others are about tries that failed, for example while the database is still being dropped.
     const made = () => notices.filter((line) => line.startsWith('made '));
