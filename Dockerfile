@@ -17,7 +17,7 @@ RUN find node_modules build -type f ! -iname 'licen*' \
 FROM node:26.10.0-bookworm-slim
 LABEL org.opencontainers.image.title="animal-store" \
       org.opencontainers.image.description="The animal store, a service over HTTP" \
-      org.opencontainers.image.version="0.3.0" \
+      org.opencontainers.image.version="0.4.0" \
       org.opencontainers.image.licenses="MIT"
 WORKDIR /app
 COPY --from=build /app/package.json /app/LICENSE ./

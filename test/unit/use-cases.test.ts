@@ -385,7 +385,7 @@ describe('createPet with an idempotency key', () => {
     ).to.equal(false);
   });
 
-  it('stores the fingerprint that version 0.1 stored: SHA-256 in hexadecimal', async () => {
+  it('stores the SHA-256 of an animal as its fingerprint, in hexadecimal', async () => {
     const { animalStore, asked } = observed();
     await animalStore.createPet(fido, { idempotencyKey });
 
