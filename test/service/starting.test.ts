@@ -5,14 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { SUPPORTED_NODE } from '../../src/bootstrap/service/node-version.js';
 import { runLine } from '../bootstrap/test-io.js';
-import {
-  Child,
-  MAIN,
-  PACKAGE,
-  cleanUp,
-  shellLine,
-  temporaryFolder,
-} from './running-service.js';
+import { Child, MAIN, PACKAGE, cleanUp, shellLine, temporaryFolder } from './running-service.js';
 
 const run = promisify(execFile);
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
