@@ -1,9 +1,12 @@
-// A whole AWS Lambda function: its animals are in memory, so each instance of the function has its own.
+// The animal store as a module that Bun and Deno serve by themselves, with animals in memory:
+//   API_KEY=a-key-of-your-own bun fetch.mjs
+//   API_KEY=a-key-of-your-own deno serve --allow-env --allow-read fetch.mjs
+import process from 'node:process';
 import { createAnimalStore } from 'animal-store';
 import { ApiKeyAuthenticator } from 'animal-store/api-keys';
+import { createFetchHandler } from 'animal-store/fetch';
 import { HttpInterface, Readiness } from 'animal-store/http';
 import { openMemoryStore } from 'animal-store/memory';
-import { lambdaHandler } from './app.mjs';
 
 const { pets, check } = openMemoryStore();
 const http = new HttpInterface({
@@ -12,4 +15,4 @@ const http = new HttpInterface({
   readiness: new Readiness(check),
 });
 
-export const handler = lambdaHandler(http);
+export default { fetch: createFetchHandler(http) };

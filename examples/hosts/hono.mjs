@@ -4,13 +4,11 @@ import { createFetchHandler } from 'animal-store/fetch';
 import { Hono } from 'hono';
 import { mount } from 'hono/mount';
 
-export const MOUNT_PATH = '/shop';
+export const PREFIX = '/shop';
 
-/** Starts the application. `before` are middlewares of yours that run earlier. */
-export function listen(http, { port = 0, path = MOUNT_PATH, before = [] } = {}) {
+export function listen(http, port) {
   const app = new Hono();
-  for (const middleware of before) app.use(middleware);
+  app.all(`${PREFIX}/*`, mount(createFetchHandler(http, { mount: PREFIX }))); // Hono strips the prefix
   app.get('/hours', (context) => context.json({ open: '9:00', close: '18:00' }));
-  app.all(`${path}/*`, mount(createFetchHandler(http, { mount: path }))); // Hono strips the prefix
   return serve({ fetch: app.fetch, hostname: '127.0.0.1', port });
 }

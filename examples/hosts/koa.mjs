@@ -2,10 +2,8 @@
 import { animalStoreRouter } from 'animal-store/koa';
 import Koa from 'koa';
 
-/** Starts the application. `before` are middlewares of yours that run earlier, such as error middleware. */
-export function listen(http, { port = 0, before = [] } = {}) {
+export function listen(http, port) {
   const app = new Koa();
-  for (const middleware of before) app.use(middleware);
   app.use(animalStoreRouter(http).routes()); // leaves other paths and methods to the next middleware
   app.use((context) => {
     if (context.path === '/hours') context.body = { open: '9:00', close: '18:00' };
