@@ -6,7 +6,6 @@ const others = 'build/test/!(service)/**/!(mongo-contracts).test.js';
 export default {
   // What takes longest comes first, so that all processes end together: one file alone, and those that start services.
   spec: files ? [] : [longest, 'build/test/service/*.test.js', others],
-  reporter: './tools/closing-reporter.mjs',
   require: ['./tools/mocha-setup.mjs'],
   'forbid-only': true,
   'fail-zero': true,

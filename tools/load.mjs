@@ -1,97 +1,70 @@
-// Load on a service, by bare sockets in a process of their own, so that little of what is measured is theirs.
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
+// Loads the service at a port of 127.0.0.1, by bare sockets in a process of its own, so that little of what is measured
+// is the load. Forked by measure.mjs. To `{ clients, request, seconds }` it replies with the number of `requests` and of
+// those that `failed`, and the `median` of the latencies in milliseconds.
 import { connect } from 'node:net';
-import { fileURLToPath } from 'node:url';
 
-const self = fileURLToPath(import.meta.url);
+const [, , port] = process.argv;
 
 /**
- * Starts a process that loads the service at `port`. Its `run` sends `requests` in rotation for `seconds`, with a new
- * number for each `{number}` in them, from so many `clients`, each one request after another. It resolves to the number
- * of responses by `status`, 0 where the connection closed instead; to the seconds it took; and to the median and the
- * 99th percentile of the latencies, in milliseconds.
+ * Makes a client. It sends one request after another on a connection that is kept alive, or on a new one after the service
+ * has closed it, and resolves to the status of the response, or to 0 if the connection closed instead.
  */
-export function startLoad(port) {
-  const child = fork(self, [port]);
-  return {
-    async run(order) {
-      child.send(order);
-      const [result] = await once(child, 'message');
-      return result;
-    },
-    stop: () => child.kill(),
+function newClient() {
+  let connection;
+  let missing = 0; // bytes of the response
+  let status = 0;
+  let isLast = false; // of its connection
+  let settle;
+
+  const read = (chunk) => {
+    if (missing === 0) {
+      const text = chunk.toString('latin1', 0, 3_000);
+      status = Number(text.slice(9, 12));
+      const [, length = 0] = /content-length: (\d+)/i.exec(text) ?? [];
+      missing = text.indexOf('\r\n\r\n') + 4 + Number(length);
+      isLast = /^connection: close/im.test(text);
+    }
+    missing -= chunk.length;
+    if (missing > 0) return;
+    if (isLast) connection = undefined;
+    settle(status);
+  };
+  const open = () => {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    socket.on('error', () => {}).on('data', read);
+    socket.on('close', () => {
+      if (connection !== socket) return;
+      connection = undefined;
+      settle(0); // of no effect after a response
+    });
+    return socket;
+  };
+  return (request) => {
+    connection ??= open();
+    connection.write(request);
+    return new Promise((resolve) => {
+      settle = resolve;
+    });
   };
 }
 
-class Load {
-  #port;
-  #connections = []; // open for the next run too, as those of real clients are
-  #sent = 0;
+const clients = Array.from({ length: 100 }, newClient);
 
-  constructor(port) {
-    this.#port = port;
-  }
-
-  async run({ clients, requests, seconds }) {
-    const status = {};
-    const latencies = [];
-    const began = performance.now();
-    const client = async (_, index) => {
-      for (let now = began; now < began + seconds * 1_000;) {
-        const connection = (this.#connections[index] ??= this.#connect(index));
-        this.#sent += 1;
-        const text = requests[this.#sent % requests.length].replace('{number}', this.#sent);
-        const code = await connection.send(text);
-        status[code] = (status[code] ?? 0) + 1;
-        latencies.push(performance.now() - now);
-        now = performance.now();
-      }
-    };
-    await Promise.all(Array.from({ length: clients }, client));
-    latencies.sort((one, other) => one - other);
-    const took = (performance.now() - began) / 1_000;
-    const percentile = (share) => latencies[Math.floor(latencies.length * share)];
-    return { status, seconds: took, p50: percentile(0.5), p99: percentile(0.99) };
-  }
-
-  #connect(index) {
-    const socket = connect({ port: this.#port, host: '127.0.0.1', noDelay: true });
-    let answer;
-    let missing = 0;
-    let status = 0;
-    socket.on('data', (chunk) => {
-      if (missing === 0) {
-        const text = chunk.toString('latin1', 0, 3_000);
-        status = Number(text.slice(9, 12));
-        const [, length = 0] = (status !== 304 && /content-length: (\d+)/i.exec(text)) || [];
-        missing = text.indexOf('\r\n\r\n') + 4 + Number(length);
-        if (/^connection: close/im.test(text)) leave();
-      }
-      missing -= chunk.length;
-      if (missing === 0) answer(status);
-    });
-    const connection = {
-      send: (text) =>
-        new Promise((resolve) => {
-          answer = resolve;
-          socket.write(text);
-        }),
-    };
-    const leave = () => {
-      if (this.#connections[index] === connection) this.#connections[index] = undefined;
-    };
-    socket.on('error', () => {});
-    socket.on('end', leave);
-    socket.on('close', () => {
-      leave();
-      answer?.(0);
-    });
-    return connection;
-  }
+async function load({ clients: count, request, seconds }) {
+  const latencies = [];
+  let failed = 0;
+  const end = performance.now() + seconds * 1_000;
+  const work = async (send) => {
+    for (let began = performance.now(); began < end; began = performance.now()) {
+      const status = await send(request);
+      if (status < 200 || status >= 300) failed += 1;
+      latencies.push(performance.now() - began);
+    }
+  };
+  await Promise.all(clients.slice(0, count).map(work));
+  latencies.sort((one, other) => one - other);
+  const median = latencies[Math.floor(latencies.length / 2)];
+  process.send({ requests: latencies.length, failed, median });
 }
 
-if (process.argv[1] === self) {
-  const load = new Load(process.argv[2]);
-  process.on('message', (order) => void load.run(order).then((result) => process.send(result)));
-}
+process.on('message', (order) => void load(order));

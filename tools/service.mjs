@@ -1,76 +1,43 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 export const main = fileURLToPath(new URL('../build/src/bootstrap/main.js', import.meta.url));
-const SERVE = [process.execPath, main, 'serve'];
 
 /**
- * Starts a service on a free port; by default the built one. Resolves when it listens. Rejects with an error that has
- * `lines` and the exit `code` if it ends before.
+ * Starts a service, by default the built one, on a free port. Resolves when it is ready, and rejects with its log if it
+ * ends before. With `ipc` the program has a channel, by which `ask` gets an answer from what it has imported.
  */
-export async function startService(settings, { command: [program, ...args] = SERVE, cwd } = {}) {
-  const env = {
-    PATH: process.env.PATH,
-    HOST: '127.0.0.1',
-    PORT: '0',
-    LOG_FORMAT: 'json',
-    ...settings,
-  };
-  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  const ended = once(child, 'exit');
+export async function startService(settings, { command, ipc = false } = {}) {
+  const [program, ...args] = command ?? [process.execPath, main, 'serve'];
+  const env = { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', ...settings };
+  const stdio = ['ignore', 'ignore', 'pipe', ...(ipc ? ['ipc'] : [])];
+  const child = spawn(program, args, { env, stdio });
   const kill = () => child.kill('SIGKILL'); // whoever started it may fail
   process.on('exit', kill);
-  child.on('exit', () => process.off('exit', kill));
-  const lines = [];
-  const [answers, log] = [child.stdout, child.stderr].map((stream) => {
-    const input = createInterface({ input: stream });
-    return { input, closed: once(input, 'close') };
-  });
-  log.input.on('line', (line) => {
-    if (!/^\{"level":30.*"msg":"responded"/.test(line)) lines.push(line);
-  });
-  answers.input.on('line', () => {}); // a pipe that nobody reads would hold the service
+  const ended = once(child, 'exit').finally(() => process.off('exit', kill));
 
-  const next = ({ input, closed }, member) =>
-    new Promise((resolve, reject) => {
-      input.on('line', function look(line) {
-        if (!line.startsWith('{') || !line.includes(`"${member}":`)) return;
-        input.off('line', look);
-        resolve(JSON.parse(line));
-      });
-      void Promise.all([ended, closed]).then(([[code]]) =>
-        reject(Object.assign(new Error(`the service ended: ${lines.join('\n')}`), { code, lines })),
-      );
+  let log = '';
+  const url = await new Promise((resolve, reject) => {
+    child.stderr.on('data', function read(text) {
+      log += text;
+      const [, found] = /"url":"([^"]+)"/.exec(log) ?? [];
+      if (found === undefined) return;
+      child.stderr.off('data', read).resume(); // from now on the log costs this process next to nothing
+      resolve(new URL(found));
     });
-  const { url } = await next(log, 'url');
+    child.on('close', (code) => reject(new Error(`the service ended with ${code}:\n${log}`)));
+  });
+
   /** Resolves to the exit code and the signal that ended it. Without a signal it ends by itself. */
   const end = (signal) => {
     if (signal !== undefined) child.kill(signal);
     return ended;
   };
   const stop = () => end('SIGTERM');
-  /** Sends a signal, to which it responds by a line of JSON on stdout that has the member. */
-  const ask = (signal, member) => {
-    const answer = next(answers, member);
-    child.kill(signal);
-    return answer;
+  const ask = async () => {
+    child.send('report');
+    return (await once(child, 'message'))[0];
   };
-  /** From now on the log costs this process next to nothing. */
-  const ignoreLog = () => {
-    log.input.close();
-    child.stderr.resume();
-  };
-  // `lines` are those of the log, but for successful requests.
-  return {
-    url: new URL(url),
-    pid: child.pid,
-    lines,
-    end,
-    stop,
-    ask,
-    ignoreLog,
-    [Symbol.asyncDispose]: stop,
-  };
+  return { url, pid: child.pid, end, stop, ask, [Symbol.asyncDispose]: stop };
 }

@@ -1,7 +1,5 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../docs/code-blocks.js';
-import { PICTURE, commented, pictured } from '../docs/picture.js';
 import { KEY, keyField, launchChromium, operationOn, send, startStore } from './fixtures.js';
 
 /* Takes the picture of the README: an animal that was added on the docs page. */
@@ -19,7 +17,7 @@ try {
   await operationOn(page, 'createPet')
     .locator('h2')
     .evaluate((shown) => shown.scrollIntoView());
-  writeFileSync(join(ROOT, PICTURE), commented(await page.screenshot(), await pictured()));
+  await page.screenshot({ path: join(ROOT, 'docs/images/docs-try-1280-light.png') });
 } finally {
   await browser.close();
   await service.stop(0);

@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 
 const SECTOR = 512;
 
-const CALLS = 'openat,mkdir,unlink,rename,write,writev,pwrite64,ftruncate,fsync,fdatasync';
+const CALLS = 'openat,mkdir,unlink,write,writev,pwrite64,ftruncate,fsync,fdatasync';
 
 /**
  * Arguments of strace for a record in the file `log`. -D: the process stays our child. Not --seccomp-bpf: with it
@@ -19,12 +19,8 @@ export const recording = (log) => [
 
 const bytesOf = (hex) => Buffer.from(hex.replaceAll(String.raw`\x`, ''), 'hex');
 
-/**
- * Reads a record. Returns in order what was done to files below `folder`, and for each 201 that began to leave
- * `{ call: 'ack', acknowledged }` with its body.
- */
-export function events(record, folder) {
-  const found = [];
+/** The calls in a record, each as one text, in the order in which they end; unfinished ones when they begin, too. */
+function* callsIn(record) {
   const begun = new Map(); // the beginnings of unfinished calls, by thread
   for (const line of record.split('\n')) {
     const [, thread, resumed, rest] = /^(\d+) +(<\.\.\. \w+ resumed>)?(.*)$/.exec(line) ?? [];
@@ -32,6 +28,17 @@ export function events(record, folder) {
     const isUnfinished = rest.endsWith('<unfinished ...>');
     const text = resumed ? begun.get(thread) + rest : rest.replace(' <unfinished ...>', '');
     if (isUnfinished) begun.set(thread, text);
+    yield { text, isUnfinished, isResumed: resumed !== undefined };
+  }
+}
+
+/**
+ * Reads a record. Returns in order what was done to files below `folder`, and for each 201 that began to leave
+ * `{ call: 'ack', acknowledged }` with its body.
+ */
+export function events(record, folder) {
+  const found = [];
+  for (const { text, isUnfinished, isResumed } of callsIn(record)) {
     const [, call, inside = '', result] = /^(\w+)\((.*?)(?:\) += (-?\d+).*)?$/.exec(text) ?? [];
     // The first text is a path, or what the file descriptor stands for; the others are data.
     const [first, ...others] = inside
@@ -41,24 +48,16 @@ export function events(record, folder) {
     const data = Buffer.concat(others);
     if (/^writev?$/.test(call) && !path.startsWith('/')) {
       // Counted from its beginning on: nobody knows when the client reads it.
-      const [head, body] = resumed ? [] : String(data).split('\r\n\r\n');
-      if (head?.startsWith('HTTP/1.1 201')) found.push({ call: 'ack', acknowledged: body });
-    } else if (
-      !isUnfinished &&
-      Number(result) >= 0 &&
-      path.startsWith(folder) &&
-      !path.endsWith('-shm')
-    ) {
-      found.push({
-        call,
-        path,
-        to: call === 'rename' && String(data),
-        bytes: data.subarray(0, Number(result)),
-        at: Number(/, (\d+)$/.exec(inside)?.[1]),
-        creates: inside.includes('O_CREAT'),
-        empties: inside.includes('O_TRUNC'),
-      });
+      const [head, body] = String(data).split('\r\n\r\n');
+      if (!isResumed && head.startsWith('HTTP/1.1 201'))
+        found.push({ call: 'ack', acknowledged: body });
+      continue;
     }
+    if (isUnfinished || Number(result) < 0) continue;
+    if (!path.startsWith(folder) || path.endsWith('-shm')) continue;
+    const at = Number(/, (\d+)$/.exec(inside)?.[1]);
+    const isNew = inside.includes('O_CREAT');
+    found.push({ call, path, at, isNew, bytes: data.subarray(0, Number(result)) });
   }
   return found;
 }
@@ -66,57 +65,51 @@ export function events(record, folder) {
 /** A disk, of which some is safe and the rest still in memory. What survives a cut is up to `random`. */
 export class Disk {
   #random;
-  #names = new Map(); // from paths to files, as the process sees them
-  #safeNames = new Map();
+  #files = new Map(); // by path, as the process sees them
+  #safeFiles = new Map();
   #unsafeNames = []; // changes of names
 
   constructor(random) {
     this.#random = random;
   }
 
-  apply({ call, path, to, bytes, at, creates, empties }) {
-    const file = this.#names.get(path);
-    if (call === 'openat' && creates && !file)
+  apply({ call, path, at, isNew, bytes }) {
+    const file = this.#files.get(path);
+    if (call === 'openat' && isNew && !file)
       this.#name(path, { safe: Buffer.alloc(0), writes: [] });
-    else if (call === 'openat' && empties) file?.writes.push({ size: 0 });
     else if (call === 'mkdir') this.#name(path, 'folder');
     else if (call === 'unlink') this.#name(path, undefined);
-    else if (call === 'rename') {
-      this.#name(to, file);
-      this.#name(path, undefined);
-    } else if (call === 'pwrite64') file?.writes.push({ at, bytes });
+    else if (call === 'pwrite64') file?.writes.push({ at, bytes });
     else if (call === 'ftruncate') file?.writes.push({ size: at });
     else if (call.endsWith('sync') && file?.writes) {
-      if (file.writes.length > 0) file.safe = written(file.safe, file.writes);
+      file.safe = written(file.safe, file.writes);
       file.writes = [];
     } else if (call.endsWith('sync')) {
       const isHere = (change) => dirname(change.path) === path;
       for (const change of this.#unsafeNames.filter(isHere))
-        this.#safeNames.set(change.path, change.file);
+        this.#safeFiles.set(change.path, change.file);
       this.#unsafeNames = this.#unsafeNames.filter((change) => !isHere(change));
-    } else if (call !== 'openat') throw new Error(`the model does not know ${call}`);
+    }
   }
 
   #name(path, file) {
-    if (file) this.#names.set(path, file);
-    else this.#names.delete(path);
+    if (file) this.#files.set(path, file);
+    else this.#files.delete(path);
     this.#unsafeNames.push({ path, file });
   }
 
   /** Writes what is left after a power cut into the folder `image`, for the store's folder `store`. */
   cutInto(image, store, how) {
     const { ofNames, ofWrites } = CUTS[how];
-    const names = new Map(this.#safeNames);
-    for (const { path, file } of ofNames(this.#unsafeNames, this.#random)) names.set(path, file);
+    const files = new Map(this.#safeFiles);
+    for (const { path, file } of ofNames(this.#unsafeNames, this.#random)) files.set(path, file);
     rmSync(image, { recursive: true, force: true });
     mkdirSync(image);
-    if (names.get(store) !== 'folder') return;
-    for (const [path, file] of names) {
-      if (file?.writes)
-        writeFileSync(
-          join(image, basename(path)),
-          written(file.safe, ofWrites(file.writes, this.#random)),
-        );
+    if (files.get(store) !== 'folder') return;
+    for (const [path, file] of files) {
+      if (!file?.writes) continue;
+      const content = written(file.safe, ofWrites(file.writes, this.#random));
+      writeFileSync(join(image, basename(path)), content);
     }
   }
 }

@@ -1,16 +1,12 @@
-// What every peer of `npm run measure` works with: the animals in node:sqlite, each create durable once it is answered,
-// and, unless BARE=1, what the service is equipped with: a static key compared by its hash, request ids, ETags, the
-// same headers, and a log line for each request. What the service has beside that is left out here (integers beyond
-// 2^53, idempotency keys, bounds, deadlines), so the comparison favours the peers.
+// What both peers of `npm run measure` work with: the animals in node:sqlite, each create durable once it is answered, and
+// what the service is equipped with: a static key compared by its hash, request ids, ETags, the same headers, and a log
+// line for each request. What the service has beside that is left out (integers beyond 2^53, idempotency keys, bounds,
+// deadlines), so the comparison favours the peers.
 import { createHash, hash, randomUUID, timingSafeEqual } from 'node:crypto';
-import { createRequire } from 'node:module';
 import { DatabaseSync } from 'node:sqlite';
-
-/** Loads a package of tools/peers. */
-export const load = createRequire(new URL('./package.json', import.meta.url));
+import pino from 'pino';
 
 const { API_KEYS, STORE_URL } = process.env;
-export const isBare = process.env.BARE === '1';
 
 const database = new DatabaseSync(STORE_URL.slice('sqlite:'.length));
 database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
@@ -25,6 +21,8 @@ const selectByStatus = database.prepare(
   `SELECT ${COLUMNS} FROM pets WHERE status = ? AND id > ? ORDER BY id LIMIT +?`,
 );
 
+export const STATUSES = ['available', 'pending', 'sold'];
+
 export function create({ name, categoryId, status = 'available' }) {
   const { lastInsertRowid: id } = insert.run(name, categoryId, status);
   return { id, name, categoryId, status };
@@ -33,14 +31,14 @@ export function create({ name, categoryId, status = 'available' }) {
 export const find = (id) => select.get(id);
 
 /** A page, and the value of its Link header if there is a next one. */
-export function list({ status, cursor = 0, limit = 20 }) {
+export function list({ status, after, limit }) {
   const pets = status
-    ? selectByStatus.all(status, cursor, limit + 1)
-    : selectAll.all(cursor, limit + 1);
+    ? selectByStatus.all(status, after, limit + 1)
+    : selectAll.all(after, limit + 1);
   if (pets.length <= limit) return { pets };
   pets.pop();
   const filter = status ? `status=${status}&` : '';
-  return { pets, link: `</v1/pets?${filter}limit=${limit}&cursor=${pets.at(-1).id}>; rel="next"` };
+  return { pets, link: `</v1/pets?limit=${limit}&${filter}after=${pets.at(-1).id}>; rel="next"` };
 }
 
 const digest = (key) => createHash('sha256').update(key).digest();
@@ -68,16 +66,27 @@ export const deprecation = {
   Link: '</v1/pets?status=available>; rel="successor-version"',
 };
 
-const pino = load('pino');
-/** With BATCH_LOG=1 written as the service's: several lines together. Else each by itself, as pino does if not told. */
-const destination =
-  process.env.BATCH_LOG === '1'
-    ? pino.destination({ fd: 2, sync: true, minLength: 4096, periodicFlush: 100 })
-    : pino.destination(2);
+/** Written as the service's: several lines together. */
+const destination = pino.destination({ fd: 2, sync: true, minLength: 4096, periodicFlush: 100 });
 const log = pino({ base: null }, destination);
 
-/** One line for each response, with the members of the service's. */
-export const logResponse = (response) => log.info({ keyId: 'static', ...response }, 'responded');
+/** Logs a response of node:http, with the members of the service's line. */
+export const logResponse = (request, response, { requestId, operation, began }) =>
+  log.info(
+    {
+      requestId,
+      method: request.method,
+      path: request.url.split('?', 1)[0],
+      operation,
+      clientAddress: request.socket.remoteAddress,
+      userAgent: request.headers['user-agent'],
+      keyId: 'static',
+      status: response.statusCode,
+      bytes: Number(response.getHeader('content-length')),
+      milliseconds: performance.now() - began,
+    },
+    'responded',
+  );
 
 /** Tells `npm run measure` where the peer listens. */
 export const isListening = (port) =>

@@ -1,68 +1,38 @@
-// The animals by Koa, @koa/router and koa-bodyparser, by hand: what most programs on Koa look like. With BARE=1:
-// without the equipment.
+// The animals by Koa, @koa/router and koa-bodyparser, by hand: what most programs on Koa look like, equipped as the
+// service is.
+import { Router } from '@koa/router';
+import Koa from 'koa';
+import bodyParser from 'koa-bodyparser';
 import * as animals from './animals.mjs';
 
-const Koa = animals.load('koa');
-const { Router } = animals.load('@koa/router');
-const bodyParser = animals.load('koa-bodyparser');
-
-const STATUSES = new Set(['available', 'pending', 'sold']);
+const isStatus = (status) => status === undefined || animals.STATUSES.includes(status);
 const isNewPet = ({ name, categoryId, status }) =>
-  typeof name === 'string' &&
-  /\S/.test(name) &&
-  Number.isInteger(categoryId) &&
-  (status === undefined || STATUSES.has(status));
-
-/** The query of a list, or undefined if it is not valid. */
-function pageOf({ status, limit = '20', cursor = '0' }) {
-  const page = { status, limit: Number(limit), cursor: Number(cursor) };
-  const isValid =
-    Number.isInteger(page.limit) &&
-    page.limit >= 1 &&
-    page.limit <= 100 &&
-    Number.isInteger(page.cursor) &&
-    page.cursor >= 0 &&
-    (status === undefined || STATUSES.has(status));
-  return isValid ? page : undefined;
-}
-
-/** Equips the application as the service is. */
-function equip(app) {
-  app.use(async (context, next) => {
-    const began = performance.now();
-    const requestId = animals.newRequestId();
-    await next();
-    context.set(animals.commonHeaders(requestId, context.method));
-    if (context.method === 'GET') {
-      context.body = JSON.stringify(context.body);
-      context.type = 'json';
-      context.etag = animals.tagOf(context.body);
-      if (context.fresh) context.status = 304;
-    }
-    context.res.once('finish', () =>
-      animals.logResponse({
-        requestId,
-        method: context.method,
-        path: context.path,
-        operation: context._matchedRoute,
-        clientAddress: context.ip,
-        userAgent: context.get('user-agent') || undefined,
-        status: context.status,
-        bytes: context.length,
-        milliseconds: performance.now() - began,
-      }),
-    );
-  });
-  app.use((context, next) => {
-    if (animals.isAuthorized(context.headers.authorization)) return next();
-    context.status = 401;
-    context.body = { message: 'The API key is missing or wrong.' };
-    return undefined;
-  });
-}
+  typeof name === 'string' && /\S/.test(name) && Number.isInteger(categoryId) && isStatus(status);
 
 const app = new Koa();
-if (!animals.isBare) equip(app);
+app.use(async (context, next) => {
+  const began = performance.now();
+  const requestId = animals.newRequestId();
+  await next();
+  context.set(animals.commonHeaders(requestId, context.method));
+  if (context.method === 'GET') {
+    context.body = JSON.stringify(context.body);
+    context.type = 'json';
+    context.etag = animals.tagOf(context.body);
+    if (context.fresh) context.status = 304;
+  }
+  context.res.once('finish', () => {
+    const operation = context._matchedRoute;
+    animals.logResponse(context.req, context.res, { requestId, operation, began });
+  });
+});
+app.use((context, next) => {
+  if (animals.isAuthorized(context.headers.authorization)) return next();
+  context.status = 401;
+  context.body = { message: 'The API key is missing or wrong.' };
+  return undefined;
+});
+
 const router = new Router();
 router.post('/v1/pets', bodyParser({ enableTypes: ['json'] }), (context) => {
   const { body } = context.request;
@@ -73,16 +43,19 @@ router.post('/v1/pets', bodyParser({ enableTypes: ['json'] }), (context) => {
   context.body = created;
 });
 router.get('/v1/pets', (context) => {
-  const page = pageOf(context.query);
-  if (page === undefined) context.throw(400, 'The query is not valid.');
-  const { pets, link } = animals.list(page);
+  const { status, limit: givenLimit = '20', after: givenAfter = '0' } = context.query;
+  const [limit, after] = [Number(givenLimit), Number(givenAfter)];
+  const isPage = Number.isInteger(limit) && limit >= 1 && limit <= 100;
+  if (!isPage || !Number.isInteger(after) || after < 0 || !isStatus(status))
+    context.throw(400, 'The query is not valid.');
+  const { pets, link } = animals.list({ status, limit, after });
   if (link) context.set('Link', link);
   context.body = pets;
 });
 router.get('/v1/pets/:petId', (context) => {
   const found = animals.find(context.params.petId);
   if (found === undefined) context.status = 404;
-  if (!animals.isBare) context.set(animals.deprecation);
+  context.set(animals.deprecation);
   context.body = found ?? { message: 'There is no such animal.' };
 });
 app.use(router.routes());

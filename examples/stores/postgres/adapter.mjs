@@ -28,7 +28,6 @@ export async function openPostgresStore(url, { mode = 'create' } = {}) {
 export const adapter = ({ bind, TOKENS }) => {
   bind(TOKENS.storeFactory, {
     scheme: ['postgres', 'postgresql'],
-    isShared: true,
     open: openPostgresStore,
   });
 };

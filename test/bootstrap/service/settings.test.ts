@@ -12,7 +12,7 @@ import {
   type Environment,
   type Settings,
 } from '../../../src/bootstrap/service/settings.js';
-import { Child, PACKAGE, cleanUp, temporaryFolder } from '../../service/running-service.js';
+import { cleanUp, temporaryFolder } from '../../service/running-service.js';
 
 /** The faults of an environment; none if it is valid. */
 function faultsOf(environment: Environment, used?: readonly string[]): readonly string[] {
@@ -29,16 +29,6 @@ function faultsOf(environment: Environment, used?: readonly string[]): readonly 
 const CHECKED_LATER = ['STORE_URL', 'ADAPTERS'];
 
 describe('The settings', () => {
-  it('are the table of docs/operations/settings.md', async () => {
-    const { code, err } = await new Child(
-      process.execPath,
-      ['tools/settings.mjs', '--check'],
-      PACKAGE,
-      {},
-    ).ended;
-    expect(code, err).to.equal(0);
-  });
-
   it('have defaults for one laptop', () => {
     // Not settings of the service: the second comes from the store.
     const { bodyDeadline: _, idempotencyKeys: __, ...http } = DEFAULT_HTTP_SETTINGS;
