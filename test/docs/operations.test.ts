@@ -13,7 +13,7 @@ import { createKoaApp } from '../../src/adapters/http/koa/animal-store-router.js
 import { NodeServer } from '../../src/adapters/http/node/node-server.js';
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.js';
 import { unsavedPet } from '../../src/domain/pet.js';
-import { wireHttp } from '../contract/http/wire-http.js';
+import { KEY, httpInterface } from '../adapters/http/fixtures.js';
 import { runLine, type Outcome } from '../bootstrap/test-io.js';
 import { cleanUp, shellLine, temporaryFolder } from '../service/running-service.js';
 import { ROOT, capturesIn, codeAt, read } from './code-blocks.js';
@@ -33,8 +33,7 @@ describe('The pages for operators', () => {
     ['nginx', 'openssl'],
     'have an nginx before the service that alters no answer',
     async () => {
-      const { http, keys } = await wireHttp('plain');
-      const listener = createKoaApp(http).callback();
+      const listener = createKoaApp(httpInterface()).callback();
       const connections = new Set<unknown>();
       let received: IncomingHttpHeaders = {};
       const service = new NodeServer((request, response) => {
@@ -47,11 +46,7 @@ describe('The pages for operators', () => {
       const nginx = await startNginx(folder, [port, port]);
       try {
         const send = async (path: string, method = 'GET', given = {}, body = '') => {
-          const headers = {
-            Host: 'animals.example',
-            Authorization: `Bearer ${keys.key}`,
-            ...given,
-          };
+          const headers = { Host: 'animals.example', ...KEY, ...given };
           const { socketPath } = nginx;
           const trusting = { socketPath, rejectUnauthorized: false }; // its certificate was made just now
           return answerTo(httpsRequest({ ...trusting, method, path, headers }).end(body));
@@ -76,7 +71,7 @@ describe('The pages for operators', () => {
           '/v1/pets?status=no%20status',
           '/v1/a/../pets',
         ]) {
-          const headers = { Authorization: `Bearer ${keys.key}` };
+          const headers = KEY;
           // Without the proxy. The path goes out as it stands.
           const direct = httpRequest({ host: '127.0.0.1', port, path, headers }).end();
           const { status, body } = await answerTo(direct);
