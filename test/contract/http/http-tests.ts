@@ -54,12 +54,15 @@ export function httpTests({
 }
 
 /** A request as the name of a test: in short, with every character visible. */
-function shown({ method, path, headers, body }: RowRequest): string {
+function shown({ method, path, headers, body, chunked }: RowRequest): string {
   const special = headers.filter((header) => header !== USUAL_KEY && header !== JSON_TYPE);
   const parts = [path, ...special.map((header) => header.join(': ')), String(body ?? '')];
   const lines = parts.filter((part) => part !== '').map((part) => JSON.stringify(part));
   const short = lines.map((line) =>
     line.length > 100 ? `${line.slice(0, 40)}... (${line.length})` : line,
   );
-  return [method, ...short].join(' ');
+  const hasKey = headers.some(([name]) => name === 'Authorization');
+  return [method, ...short, chunked ? 'in chunks' : '', hasKey ? '' : 'without a key']
+    .join(' ')
+    .trimEnd();
 }
