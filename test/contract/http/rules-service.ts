@@ -128,7 +128,7 @@ export const SERVICE: readonly Topic[] = [
         ),
         row(
           bare('GET', '/docs?x=y'),
-          ok(/<html/, {
+          ok(/^<!doctype html>/i, {
             'Content-Type': 'text/html; charset=utf-8',
             'Content-Security-Policy': /script-src 'self'(?:;|$)/,
           }),

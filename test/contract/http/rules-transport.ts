@@ -132,7 +132,6 @@ export const TRANSPORT: readonly Topic[] = [
           postAs(type),
         ),
         inChunks(postAs('text/plain')),
-        postAs('text/plain', padded(LIMIT + 1)),
       ),
       'is refused if it is encoded': all(
         error(415, 'unsupported_media_type', {
