@@ -1,12 +1,9 @@
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
-import type { RequestListener } from 'node:http';
 import { promisify } from 'node:util';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import type { Store } from '../../src/application/ports/store.js';
 import type { Contract, Subject } from '../contract/contract.js';
-import { httpContract } from '../contract/http-contract.js';
-import { listenerSubjects } from '../contract/http/http-subjects.js';
 import { runContract, type RunOptions } from '../contract/run-contract.js';
 import { storeContracts } from '../contract/store-contracts.js';
 import {
@@ -83,26 +80,6 @@ const FAULTS: Readonly<Record<string, { change: () => Change; options?: RunOptio
   },
 };
 
-const sockets = (): readonly string[] =>
-  process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP'));
-
-/** Runs one case, which fails, and waits until its sockets and servers are closed. */
-async function leavesNoSocket(listener: RequestListener, only: string): Promise<void> {
-  const before = sockets().length;
-
-  const results = await runContract(
-    httpContract,
-    listenerSubjects(() => listener),
-    // Also the limit of closing a subject, which a busy machine needs more than a moment for.
-    { timeLimit: 2_000, only: (name) => name === only },
-  );
-
-  expect(results.map(({ outcome }) => outcome)).to.deep.equal(['failed']);
-  await until('its sockets and servers are closed', () => sockets().length <= before);
-}
-
-const hangsUp: RequestListener = (request) => void request.socket.destroy();
-
 /** Runs a program without a test runner; resolves to what it prints. Rejects unless it ends by itself, with 0. */
 const printedBy = async (program: string): Promise<string> => {
   const { stdout } = await promisify(execFile)(
@@ -154,22 +131,6 @@ describe('A run of a contract ends, because nothing is left open, where', () => 
     });
   }
 
-  const LISTENERS: Readonly<Record<string, RequestListener>> = {
-    'a transport closes the connection': hangsUp,
-    'a transport sends no HTTP': (request) => void request.socket.end('nonsense\r\n\r\n'),
-    'a transport responds with half of a body': (_, response) => {
-      response.setHeader('Content-Length', '100');
-      response.write('half');
-    },
-  };
-
-  for (const [fault, listener] of Object.entries(LISTENERS)) {
-    it(fault, () => leavesNoSocket(listener, 'answers 404 at /v1/pets/'));
-  }
-
-  it('a transport closes the connection of the request that must keep it busy', () =>
-    leavesNoSocket(hangsUp, 'is alive while it is busy'));
-
   it('one of several shared subjects cannot be disposed of', async () => {
     const disposed: string[] = [];
     const contract: Contract<Subject, 'bad' | 'good'> = {
@@ -206,19 +167,5 @@ describe('A run of a contract ends, because nothing is left open, where', () => 
       console.log(results.map(({ outcome }) => outcome).join());`);
 
     expect(printed).to.equal('failed,failed,failed,failed\n');
-  });
-
-  it('a service refuses every connection', async () => {
-    const printed = await printedBy(`
-      import { httpContract, runContract, serviceSubjects } from ${contractModule};
-      const open = serviceSubjects(async () => ({
-        url: 'http://127.0.0.1:1/v1',
-        keys: {},
-        stop: async () => {},
-      }));
-      const results = await runContract(httpContract, open, { only: (name) => name === 'answers 404 at /v1/pets/' });
-      console.log(...results.map(({ outcome, error }) => \`\${outcome}: \${error}\`));`);
-
-    expect(printed).to.match(/^failed: .*ECONNREFUSED/);
   });
 });

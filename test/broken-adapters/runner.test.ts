@@ -7,7 +7,6 @@ import { catalogueTransferContract } from '../contract/catalogue-transfer-contra
 import {
   animalStoreContract,
   authenticatorContract,
-  httpContract,
   petRepositoryContract,
   storeFactoryContract,
 } from '../contract/index.js';
@@ -203,7 +202,6 @@ describe('runContract', () => {
       [catalogueTransferContract, { pets, transfer: {}, dispose }, 'no transfer.survey'],
       [animalStoreContract, { animalStore: {}, dispose }, 'no animalStore.listPets'],
       [storeFactoryContract, { dispose }, 'the subject has no open'],
-      [httpContract, { url: '', dispose }, 'the subject has no keys, no send'],
       [authenticatorContract, { dispose }, 'the subject has no authenticator.authenticate'],
       [
         authenticatorContract,

@@ -12,16 +12,8 @@ export {
 } from './authenticator-contract.js';
 export { bindContract, type TestRunner } from './bind-contract.js';
 export type { CaseResult, Contract, ContractCase, Open, Subject } from './contract.js';
-export { httpContract, resourceContract } from './http-contract.js';
-export type { Conversation } from './http/conversation.js';
-export {
-  fetchSubjects,
-  listenerSubjects,
-  serviceSubjects,
-  type HttpSubject,
-} from './http/http-subjects.js';
-export type { RowRequest } from './http/request-row.js';
-export { SITUATIONS, environmentOf, type HttpKeys, type Situation } from './http/wire-http.js';
+export { httpTests, type HttpTestOptions } from './http/http-tests.js';
+export type { HttpService } from './http/tested-service.js';
 export { runContract, type RunOptions } from './run-contract.js';
 export { animalStoreContract, petRepositoryContract, storeContracts } from './store-contracts.js';
 export { storeFactoryContract, type StoreFactorySubject } from './store-factory-contract.js';

@@ -3,28 +3,29 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import Koa from 'koa';
-import type { HttpInterfaceOptions, HttpLog } from '../../../../src/adapters/http/index.js';
+import {
+  HttpInterface,
+  type HttpInterfaceOptions,
+  type HttpLog,
+} from '../../../../src/adapters/http/index.js';
 import { animalStoreRouter, createKoaApp } from '../../../../src/adapters/http/koa/index.js';
 import { createNodeListener } from '../../../../src/adapters/http/node/index.js';
 import { KEY, KeptLog, REX, failing, httpInterface, keepAlive, sentOutcome } from '../fixtures.js';
-import { bindContract } from '../../../contract/bind-contract.js';
-import { httpContract } from '../../../contract/http-contract.js';
-import { listenerSubjects } from '../../../contract/http/http-subjects.js';
-import { closeServers, head, serve } from './listening-server.js';
+import { httpTests } from '../../../contract/index.js';
+import { closeServers, head, listening, serve } from './listening-server.js';
 import { RawConnection, exchange } from './raw-connection.js';
 
-/** The topics that requests and connections of `node:http` can break. Other transports run the rest. */
-const TOPICS = new Set([
-  'request bodies',
-  'the type, encoding and size of request bodies',
-  'malformed messages and connections',
-  'what depends on the transport',
-]);
-
-describe('createNodeListener', () => {
-  const cases = httpContract.cases.filter(({ topic = '' }) => TOPICS.has(topic));
-  bindContract({ ...httpContract, cases }, listenerSubjects(createNodeListener));
-});
+describe('createNodeListener', () =>
+  httpTests({
+    describe,
+    it,
+    layers: ['transport', 'socket'],
+    async open(options) {
+      const handle = createNodeListener(new HttpInterface(options));
+      const { port } = await listening((request, response) => void handle(request, response));
+      return { url: `http://127.0.0.1:${port}`, close: closeServers };
+    },
+  }));
 
 /** What a host does before the listener, such as looking up a session or parsing a body. */
 type Before = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ResponseReader } from '../../../contract/http/socket-client.js';
 
 /** A response as it came over the wire, with the names of its headers in lower case. */
 export interface RawResponse {
@@ -138,16 +137,56 @@ export async function stalled(port: number, bytes = ''): Promise<RawConnection> 
   return connection;
 }
 
-/** Reads the complete responses at the beginning of `received`. */
+/** Reads the complete responses at the beginning of `received`. None of them is to HEAD. */
 export function parseResponses(received: string) {
-  const reader = new ResponseReader([]);
-  reader.read(Buffer.from(received, 'latin1'));
-  const responses = reader.responses.map(({ status, headers, body }) => ({
-    status,
-    headers: new Map(headers.map(([name, value]) => [name.toLowerCase(), value])),
-    body: body.toString('latin1'),
-  }));
-  return { responses, rest: reader.rest.toString('latin1') };
+  const responses: RawResponse[] = [];
+  let rest = received;
+  for (let first = firstResponse(rest); first; first = firstResponse(rest)) {
+    if (first.status >= 200) responses.push(first);
+    rest = rest.slice(first.length);
+  }
+  return { responses, rest };
+}
+
+/** The first response and its length, if it is complete. */
+function firstResponse(text: string): (RawResponse & { readonly length: number }) | undefined {
+  const end = text.indexOf('\r\n\r\n');
+  if (end === -1) return undefined;
+  const [statusLine = '', ...lines] = text.slice(0, end).split('\r\n');
+  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
+  if (Number.isNaN(status)) throw new Error(`not an HTTP/1.1 status line: ${statusLine}`);
+  const headers = new Map(
+    lines.map((line) => {
+      const [name = ''] = line.split(':', 1);
+      return [name.toLowerCase(), line.slice(name.length + 1).trim()] as const;
+    }),
+  );
+  const start = end + 4;
+  if (status < 200 || status === 204 || status === 304)
+    return { status, headers, body: '', length: start };
+  if (headers.get('transfer-encoding') === 'chunked') {
+    const chunked = readChunks(text, start);
+    return chunked && { status, headers, ...chunked };
+  }
+  // Without a length, it goes on until the connection ends.
+  const length = start + Number(headers.get('content-length') ?? text.length - start);
+  return text.length >= length
+    ? { status, headers, body: text.slice(start, length), length }
+    : undefined;
+}
+
+/** A body in chunks from `start` on, and where it ends, if it is complete. */
+function readChunks(text: string, start: number) {
+  let body = '';
+  for (let at = start; ;) {
+    const line = text.indexOf('\r\n', at);
+    const size = Number.parseInt(text.slice(at, line), 16);
+    const end = line + 2 + size;
+    if (line === -1 || text.length < end + 2) return undefined;
+    if (size === 0) return { body, length: end + 2 };
+    body += text.slice(line + 2, end);
+    at = end + 2;
+  }
 }
 
 /** Checks that a response is an error in the interface's shape, and closes its connection. */

@@ -1,0 +1,68 @@
+import { checkRow } from './check-response.js';
+import { USUAL_KEY, JSON_TYPE, type RowRequest } from './row.js';
+import { ACCESS } from './rules-access.js';
+import { CHANGING } from './rules-changing.js';
+import { CREATING } from './rules-creating.js';
+import { READING } from './rules-reading.js';
+import { SERVICE } from './rules-service.js';
+import { TRANSPORT } from './rules-transport.js';
+import type { Layer, Topic } from './topic.js';
+import { withService, type OpenHttp } from './tested-service.js';
+
+/** Every rule of the HTTP interface. */
+export const HTTP_RULES: readonly Topic[] = [
+  ...ACCESS,
+  ...READING,
+  ...CREATING,
+  ...CHANGING,
+  ...SERVICE,
+  ...TRANSPORT,
+];
+
+/** What `httpTests` needs: functions of the test runner, and the transport under test. */
+export interface HttpTestOptions {
+  readonly describe: (name: string, declare: () => void) => unknown;
+  readonly it: (name: string, run: () => Promise<void>) => unknown;
+  /** Called for each test, which closes the service. */
+  readonly open: OpenHttp;
+  /** Which rules to test. Default: all. A transport without sockets leaves out `socket`. */
+  readonly layers?: readonly Layer[];
+}
+
+/** Declares tests of what the HTTP interface promises, for any transport and test runner. */
+export function httpTests({
+  describe,
+  it,
+  open,
+  layers = ['interface', 'transport', 'socket'],
+}: HttpTestOptions): void {
+  for (const { topic, layer = 'interface', rules, ...setup } of HTTP_RULES) {
+    if (!layers.includes(layer)) continue;
+    describe(topic, () => {
+      for (const [rule, cases] of Object.entries(rules)) {
+        if (typeof cases === 'function') it(rule, () => withService(open, setup, cases));
+        else
+          describe(rule, () => {
+            for (const row of cases)
+              it(shown(row.request), () =>
+                withService(open, setup, (service) => checkRow(row, service)),
+              );
+          });
+      }
+    });
+  }
+}
+
+/** A request as the name of a test: in short, with every character visible. */
+function shown({ method, path, headers, body, chunked }: RowRequest): string {
+  const special = headers.filter((header) => header !== USUAL_KEY && header !== JSON_TYPE);
+  const parts = [path, ...special.map((header) => header.join(': ')), String(body ?? '')];
+  const lines = parts.filter((part) => part !== '').map((part) => JSON.stringify(part));
+  const short = lines.map((line) =>
+    line.length > 100 ? `${line.slice(0, 40)}... (${line.length})` : line,
+  );
+  const hasKey = headers.some(([name]) => name === 'Authorization');
+  return [method, ...short, chunked ? 'in chunks' : '', hasKey ? '' : 'without a key']
+    .join(' ')
+    .trimEnd();
+}

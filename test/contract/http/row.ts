@@ -1,0 +1,118 @@
+import type { ErrorCode } from '../../../src/adapters/http/index.js';
+import { KEYS } from './service-parts.js';
+
+/*
+ * The rules of the HTTP interface as data. A row is a request and the response that it must get. Rows know nothing of the
+ * test runner or the transport.
+ */
+
+export interface Row {
+  readonly request: RowRequest;
+  readonly expected: ExpectedResponse;
+}
+
+export type Header = readonly [name: string, value: string];
+
+export interface RowRequest {
+  readonly method: string;
+  /** The request target, with base path and query. Sent as it is. */
+  readonly path: string;
+  /** In the order in which they are sent. A header may be there twice. */
+  readonly headers: readonly Header[];
+  /** Text is sent as UTF-8. */
+  readonly body?: string | Uint8Array;
+  /** Sends the body in chunks, without its length. */
+  readonly chunked?: true;
+}
+
+export interface ExpectedResponse {
+  readonly status: number;
+  /** Of the error. Every error has one. */
+  readonly code?: ErrorCode;
+  /** What the message of the error contains. */
+  readonly message?: RegExp;
+  /** Headers that have this value, match or, with `null`, are absent. */
+  readonly headers?: Readonly<Record<string, string | RegExp | null>>;
+  /** The whole body, or what it contains. */
+  readonly body?: string | RegExp;
+  /** Whether the client was told to send the body that it announced by `Expect: 100-continue`. */
+  readonly continued?: boolean;
+}
+
+export const row = (request: RowRequest, expected: ExpectedResponse): Row => ({
+  request,
+  expected,
+});
+
+/** Rows whose requests get the same response. */
+export const all = (expected: ExpectedResponse, ...requests: readonly RowRequest[]): Row[] =>
+  requests.map((request) => row(request, expected));
+
+export const ok = (
+  body?: string | RegExp,
+  headers: ExpectedResponse['headers'] = {},
+): ExpectedResponse => ({ status: 200, headers, ...(body !== undefined && { body }) });
+
+export const error = (
+  status: number,
+  code: ErrorCode,
+  more: Partial<ExpectedResponse> = {},
+): ExpectedResponse => ({ status, code, ...more });
+
+export const bearer = (key: string): Header => ['Authorization', `Bearer ${key}`];
+
+/** What most requests have. */
+export const USUAL_KEY = bearer(KEYS.all);
+export const JSON_TYPE: Header = ['Content-Type', 'application/json'];
+
+/** A request without a key. */
+export const bare = (name: string, path: string, ...headers: Header[]): RowRequest => ({
+  method: name,
+  path,
+  headers,
+});
+
+/** A request with a key of every scope; `path` is below the default base path. */
+export const method = (name: string, path: string, ...headers: Header[]): RowRequest =>
+  bare(name, `/v1${path}`, USUAL_KEY, ...headers);
+
+export const get = (path: string, ...headers: Header[]): RowRequest =>
+  method('GET', path, ...headers);
+
+/** A create. */
+export const post = (body: RowRequest['body'] & {}, ...headers: Header[]): RowRequest => ({
+  ...method('POST', '/pets', JSON_TYPE, ...headers),
+  body,
+});
+
+/** A create whose body has another media type, or none. */
+export const postAs = (type?: string, body: string = PET): RowRequest => ({
+  ...method('POST', '/pets', ...(type === undefined ? [] : [['Content-Type', type] as const])),
+  body,
+});
+
+/** The same request with another key, or with none. */
+export const by = (key: string | undefined, request: RowRequest): RowRequest => ({
+  ...request,
+  headers: [
+    ...(key === undefined ? [] : [bearer(key)]),
+    ...request.headers.filter((header) => header !== USUAL_KEY),
+  ],
+});
+
+/** A valid animal, for requests about something else. */
+export const PET = '{"name":"Bella","categoryId":7}';
+
+/** The response to the first create, with these values as JSON. */
+export const created = (
+  name = '"Bella"',
+  categoryId = '7',
+  status = '"available"',
+): ExpectedResponse => ({
+  status: 201,
+  headers: { Location: '/v1/pets/6' },
+  body: `{"id":6,"name":${name},"categoryId":${categoryId},"status":${status}}`,
+});
+
+/** The words of a text: several short values on one line. */
+export const words = (text: string): readonly string[] => text.split(' ');

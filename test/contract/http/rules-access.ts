@@ -1,0 +1,158 @@
+import {
+  PET,
+  all,
+  bare,
+  bearer,
+  by,
+  error,
+  get,
+  ok,
+  post,
+  row,
+  method,
+  words,
+  type ExpectedResponse,
+  type Header,
+} from './row.js';
+import { KEYS } from './service-parts.js';
+import type { Topic } from './topic.js';
+
+const REALM = 'Bearer realm="animal-store"';
+
+const MISSING = error(401, 'missing_api_key', {
+  message: /^An API key is needed: send the header Authorization: Bearer <API_KEY>\.$/,
+  headers: { 'WWW-Authenticate': REALM },
+});
+const INVALID = error(401, 'invalid_api_key', {
+  headers: { 'WWW-Authenticate': `${REALM}, error="invalid_token"` },
+});
+
+const forbidden = (scope: string): ExpectedResponse =>
+  error(403, 'insufficient_scope', {
+    message: new RegExp(scope),
+    headers: { 'WWW-Authenticate': `${REALM}, error="insufficient_scope", scope="${scope}"` },
+  });
+
+const NO_ROUTE = error(404, 'route_not_found', { headers: { 'WWW-Authenticate': null } });
+
+/** A list with these headers alone. */
+const listWith = (...headers: Header[]) => bare('GET', '/v1/pets', ...headers);
+const authorizedBy = (value: string) => listWith(['Authorization', value]);
+
+const methodsOf = (path: string, Allow: string) =>
+  row(bare('OPTIONS', path), { status: 204, headers: { Allow } });
+
+/** Keys, scopes, paths and methods. */
+export const ACCESS: readonly Topic[] = [
+  {
+    topic: 'API keys',
+    rules: {
+      'are asked for where none is sent as a bearer token': all(
+        MISSING,
+        listWith(),
+        authorizedBy(`Basic ${Buffer.from(`user:${KEYS.all}`).toString('base64')}`),
+        authorizedBy(KEYS.all),
+        listWith(['X-API-Key', KEYS.all]),
+        bare('GET', `/v1/pets?access_token=${KEYS.all}`),
+      ),
+      'are refused if they are not valid': all(
+        INVALID,
+        listWith(bearer('nobody-has-this-key')),
+        listWith(bearer(KEYS.expired)),
+        listWith(bearer(KEYS.revoked)),
+        listWith(bearer(`${KEYS.all}, Bearer ${KEYS.all}`)),
+        listWith(bearer(`Bearer ${KEYS.all}`)),
+      ),
+      'are accepted in any case of the scheme and with every character that they may have': all(
+        ok(undefined, { 'WWW-Authenticate': null }),
+        listWith(bearer(KEYS.second)),
+        authorizedBy(`bearer ${KEYS.all}`),
+        authorizedBy(`BEARER   ${KEYS.all}`),
+      ),
+      'are asked for whatever else is wrong with a request': [
+        ...[
+          get('/pets?limit=0'),
+          get('/pets/abc'),
+          post('{'),
+          method('PUT', '/pets'),
+          get('/orders'),
+        ].map((request) => row(by(undefined, request), MISSING)),
+        ...[get('/pets/1'), post('{}')].map((request) => row(by('nobody', request), INVALID)),
+      ],
+      'are not needed, valid or not, where the service is described': all(
+        { status: 200 },
+        bare('GET', '/livez'),
+        bare('GET', '/readyz', bearer('nobody')),
+        bare('GET', '/openapi.json'),
+        bare('GET', '/docs'),
+      ),
+      'need the scope of the operation': [
+        row(by(KEYS.reader, get('/pets/1')), { status: 200 }),
+        row(by(KEYS.writer, post(PET)), { status: 201 }),
+        row(by(KEYS.reader, post(PET)), forbidden('pets:write')),
+        row(by(KEYS.writer, get('/pets')), forbidden('pets:read')),
+        row(by(KEYS.writer, get('/pets/1')), forbidden('pets:read')),
+        row(by(KEYS.writer, method('HEAD', '/pets')), forbidden('pets:read')),
+      ],
+    },
+  },
+  {
+    topic: 'paths',
+    rules: {
+      'are not served if they differ in anything': all(
+        NO_ROUTE,
+        get('/pets/1/2'),
+        get('/store/orders'),
+        bare('GET', '/V1/pets'),
+        method('DELETE', '/orders'),
+        bare('OPTIONS', '/v1/orders'),
+      ),
+    },
+  },
+  {
+    topic: 'methods',
+    rules: {
+      'that a path does not have are refused': [
+        ...words('PUT DELETE PROPFIND').map((name) =>
+          row(
+            method(name, '/pets'),
+            error(405, 'method_not_allowed', {
+              message: /GET, HEAD, POST, OPTIONS/,
+              headers: { Allow: 'GET, HEAD, POST, OPTIONS' },
+            }),
+          ),
+        ),
+        ...all(
+          error(405, 'method_not_allowed', { headers: { Allow: 'GET, HEAD, OPTIONS' } }),
+          { ...post(PET), path: '/v1/pets/1' },
+          method('PATCH', '/pets/1'),
+          method('DELETE', '/pets/1'),
+          bare('POST', '/livez'),
+        ),
+      ],
+      'of a path are named without a key': [
+        methodsOf('/v1/pets', 'GET, HEAD, POST, OPTIONS'),
+        methodsOf('/v1/pets/1', 'GET, HEAD, OPTIONS'),
+        methodsOf('/livez', 'GET, HEAD, OPTIONS'),
+      ],
+    },
+  },
+  {
+    topic: 'another base path',
+    settings: { basePath: '/animals/v1' },
+    rules: {
+      'is where the operations are': [
+        row(
+          { ...get(''), path: '/animals/v1/pets?limit=1' },
+          ok(/^\[\{"id":1,/, { Link: /^<[^<>?]*\?limit=1&after=1>; rel="next"$/ }),
+        ),
+        row(
+          { ...post(PET), path: '/animals/v1/pets' },
+          { status: 201, headers: { Location: '/animals/v1/pets/6' } },
+        ),
+        row(get('/pets'), NO_ROUTE),
+        row(bare('GET', '/animals/v1/orders'), MISSING),
+      ],
+    },
+  },
+];

@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict';
+import {
+  JSON_TYPE,
+  PET,
+  USUAL_KEY,
+  all,
+  bare,
+  bearer,
+  by,
+  created,
+  error,
+  get,
+  ok,
+  post,
+  postAs,
+  row,
+  method,
+  words,
+  type Header,
+  type RowRequest,
+} from './row.js';
+import { KEYS } from './service-parts.js';
+import type { Topic } from './topic.js';
+
+const LIMIT = 64 * 1024;
+
+/** A valid animal of this many bytes, most of them white space. */
+const padded = (size: number): string => PET.padEnd(size);
+const inChunks = (request: RowRequest): RowRequest => ({ ...request, chunked: true });
+const encoded = (coding: string) => post(PET, ['Content-Encoding', coding]);
+
+const bytes = (...parts: ReadonlyArray<string | number>): Uint8Array =>
+  Buffer.concat(
+    parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.of(part))),
+  );
+
+const UNSUPPORTED = error(415, 'unsupported_media_type', {
+  message: /^The body must be JSON: send the header Content-Type: application\/json\.$/,
+  headers: { Accept: 'application/json' },
+});
+const TOO_LARGE = error(413, 'payload_too_large');
+const NOT_UTF8 = error(400, 'malformed_json', {
+  message: /^The body must be JSON in UTF-8; it holds bytes that are not UTF-8\.$/,
+});
+const NO_KEY = error(401, 'missing_api_key');
+const NO_ROUTE = error(404, 'route_not_found');
+
+const EXPECT: Header = ['Expect', '100-continue'];
+
+/** A header value whose bytes are this text in UTF-8: headers are sent as Latin-1. */
+const asUtf8 = (text: string): string => Buffer.from(text).toString('latin1');
+
+/** What a transport may do to requests and responses, and what only a socket can show. */
+export const TRANSPORT: readonly Topic[] = [
+  {
+    topic: 'over a transport, the target of a request',
+    layer: 'transport',
+    rules: {
+      'is matched as it was sent': [
+        ...all(NO_ROUTE, get('/pets/'), get('/pets%2F1'), get('//pets')),
+        ...all(error(404, 'pet_not_found'), ...words('1%2F2 %ZZ').map((id) => get(`/pets/${id}`))),
+        row(get('/pets/%31'), ok(/^\{"id":1,/)),
+      ],
+      'has all of its query': [
+        ...all(
+          error(400, 'invalid_parameter'),
+          get('/pets?limit=5&%6Cimit=5'),
+          get('/pets?limit=1?'),
+          get('/pets?status%5B%5D=sold'),
+        ),
+        row(get('/pets?limit=%31&%73tatus=%73old'), ok(/^\[\{"id":3,[^[]*\]$/)),
+        row(get(`/pets?${'a&'.repeat(1500)}limit=1`), ok(/^\[\{"id":1,[^[]*\]$/)),
+      ],
+    },
+  },
+  {
+    topic: 'over a transport, headers',
+    layer: 'transport',
+    rules: {
+      'reach the service all': [
+        row(get('/pets', bearer('nobody')), error(401, 'invalid_api_key')),
+        row(by(asUtf8('clé'), get('/pets')), error(401, 'invalid_api_key')),
+        row(
+          post(PET, ['Idempotency-Key', 'one'], ['Idempotency-Key', 'one']),
+          error(400, 'invalid_parameter', { message: /Idempotency-Key/ }),
+        ),
+        row(post(PET, ['Content-Type', 'text/plain']), error(415, 'unsupported_media_type')),
+        row(get('/pets', ['X-Request-Id', 'mine']), ok(undefined, { 'X-Request-Id': 'mine' })),
+      ],
+      'change nothing else': [
+        row(post(PET, ['X-HTTP-Method-Override', 'GET'], ['X-Method-Override', 'GET']), created()),
+        row(post(PET, ['X-Forwarded-Host', 'evil.example'], ['Forwarded', 'host=evil']), created()),
+        row(get('/pets/1', ['Accept', 'text/html'], ['Range', 'bytes=0-3']), ok(/^\{"id":1,.*\}$/)),
+      ],
+    },
+  },
+  {
+    topic: 'over a transport, the body of a request',
+    layer: 'transport',
+    rules: {
+      'reaches the service exactly': [
+        row(post('{"name":"🐈 \u00e9","categoryId":1}'), created('"🐈 \u00e9"', '1')),
+        row(
+          post('{"name":"Bella","categoryId":9007199254740993}'),
+          created('"Bella"', '9007199254740993'),
+        ),
+        row(inChunks(post(PET)), created()),
+        ...all(
+          NOT_UTF8,
+          post(bytes('{"name":"a', 0xe9, '","categoryId":7}')),
+          post(bytes(PET, 0xc3)),
+        ),
+        row(post('null'), error(400, 'invalid_pet')),
+      ],
+      'may be empty': all(
+        error(400, 'missing_body'),
+        method('POST', '/pets', JSON_TYPE),
+        post(''),
+        inChunks(post('')),
+        postAs('text/plain', ''),
+      ),
+      'is read as JSON if its type says so, or nothing': all(
+        created(),
+        postAs(),
+        postAs('Application/JSON'),
+        postAs('application/json ; charset="UTF-8"'),
+        encoded('Identity'),
+      ),
+      'is refused if its type is another one': all(
+        UNSUPPORTED,
+        ...words('application/x-www-form-urlencoded application/vnd.api+json */*').map((type) =>
+          postAs(type),
+        ),
+        inChunks(postAs('text/plain')),
+      ),
+      'is refused if it is encoded': all(
+        error(415, 'unsupported_media_type', {
+          message: /Content-Encoding/,
+          headers: { 'Accept-Encoding': 'identity' },
+        }),
+        ...['gzip', 'br', 'identity, gzip'].map(encoded),
+      ),
+      'is refused if it is larger than 64 KiB': [
+        row(post(padded(LIMIT)), created()),
+        ...all(
+          TOO_LARGE,
+          post(padded(LIMIT + 1)),
+          inChunks(post(padded(LIMIT + 1))),
+          post(padded(300_000)),
+        ),
+      ],
+      'is not looked at without a key': all(
+        NO_KEY,
+        ...[post('{'), post(padded(300_000)), postAs('text/plain')].map((request) =>
+          by(undefined, request),
+        ),
+      ),
+    },
+  },
+  {
+    topic: 'over a transport with a limit of 100 bytes, a body',
+    layer: 'transport',
+    settings: { bodyLimit: 100 },
+    rules: {
+      'is refused if it is larger': [
+        row(post(padded(100)), created()),
+        row(post(padded(101)), TOO_LARGE),
+        row(inChunks(post(padded(101))), TOO_LARGE),
+      ],
+    },
+  },
+  {
+    topic: 'over a transport, a response',
+    layer: 'transport',
+    rules: {
+      'is whole': [
+        row(get('/pets?limit=1'), ok(/^\[\{"id":1,.*\]$/, { Link: /rel="next"/ })),
+        row(get('/pets/1', ['If-None-Match', '*']), { status: 304 }),
+        row(bare('OPTIONS', '/v1/pets'), { status: 204 }),
+        row(method('DELETE', '/pets'), error(405, 'method_not_allowed')),
+        row(by(KEYS.reader, post(PET)), error(403, 'insufficient_scope')),
+        row(bare('GET', '/livez'), ok('{"live":true}')),
+        row(bare('GET', '/'), { status: 307 }),
+      ],
+      async 'to HEAD has the status and headers of GET'({ send }) {
+        for (const request of [
+          get('/pets?limit=1'),
+          get('/pets/1'),
+          get('/pets/0'),
+          get('/pets?limit=0'),
+          get('/pets', ['If-None-Match', '*']),
+          get('/orders'),
+          by(undefined, get('/pets')),
+          bare('GET', '/livez'),
+          bare('GET', '/openapi.json'),
+          bare('GET', '/docs'),
+        ]) {
+          const got = await send(request);
+          const head = await send({ ...request, method: 'HEAD' });
+          for (const { headers } of [got, head]) {
+            headers.delete('X-Request-Id');
+            headers.delete('Date');
+          }
+          assert.equal(head.status, got.status, request.path);
+          assert.deepEqual([...head.headers], [...got.headers], request.path);
+          assert.equal(head.body, '', request.path);
+        }
+      },
+    },
+  },
+  {
+    topic: 'over a transport, a faulty service',
+    layer: 'transport',
+    fault: 'faulty',
+    rules: { 'answers with 500': all(error(500, 'internal_error'), get('/pets'), post(PET)) },
+  },
+  {
+    topic: 'over a socket, a request',
+    layer: 'socket',
+    rules: {
+      'may have an absolute target': [
+        row(bare('GET', 'http://elsewhere.example/v1/pets?limit=1', USUAL_KEY), ok(/^\[\{"id":1,/)),
+        row(bare('GET', 'http://elsewhere.example/v1/pets'), NO_KEY),
+        row(bare('GET', 'http://elsewhere.example'), { status: 307 }),
+      ],
+      'has a target that nobody resolves': [
+        row(get('/pets/%2e%2e'), error(404, 'pet_not_found')),
+        row(get('/pets/../pets'), NO_ROUTE),
+        row(bare('GET', '/docs/../livez'), NO_ROUTE),
+      ],
+      'may have a body that nobody needs': [
+        row({ ...get('/pets/1'), body: '{' }, ok(/^\{"id":1,/)),
+      ],
+      'may be for another host': [row(post(PET, ['Host', 'evil.example']), created())],
+      'may have any method': [
+        row(method('TRACE', '/pets'), error(405, 'method_not_allowed')),
+        row(method('QUERY', '/pets'), error(405, 'method_not_allowed')),
+      ],
+      'leaves its connection open if its body was read': all(
+        { status: 400, headers: { Connection: 'keep-alive' } },
+        post('{}'),
+        post('{'),
+      ),
+      'is told to send its body once that is wanted': [
+        row(post(PET, EXPECT), { ...created(), continued: true }),
+        row(by(undefined, post(PET, EXPECT)), { ...NO_KEY, continued: false }),
+        row(
+          { ...postAs('text/plain'), headers: [USUAL_KEY, ['Content-Type', 'text/plain'], EXPECT] },
+          { ...UNSUPPORTED, continued: false },
+        ),
+        row(post(padded(LIMIT + 1), EXPECT), { ...TOO_LARGE, continued: false }),
+        row(by(KEYS.reader, post(PET, EXPECT)), {
+          ...error(403, 'insufficient_scope'),
+          continued: false,
+        }),
+      ],
+    },
+  },
+];
