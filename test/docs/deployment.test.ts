@@ -20,7 +20,7 @@ function settingsIn(file: string, instruction: string): Settings {
   return Object.fromEntries(Array.from(pairs, ([, ...pair]) => pair));
 }
 
-/** The settings of the service `animal-store` in a compose file, with a key in place of the one in `.env`. */
+/** The settings of the service in a compose file, with a key in place of the one in `.env`. */
 function composed(file: string): Settings {
   const { services } = parse(read(file), { merge: true }) as {
     readonly services: Readonly<Record<string, { readonly environment: Settings }>>;
