@@ -1,0 +1,14 @@
+import { storeCases, type Pets, type StoreSuite } from '../store-subject.js';
+import { addingCases } from './adding.js';
+import { claimingCases } from './claiming.js';
+import { readingCases } from './reading.js';
+
+/** The clauses of `PetRepository`. `open` resolves to a store, to `{ pets }` or to the repository itself. */
+export function petRepositoryTests(suite: StoreSuite<Pets>): void {
+  const cases = storeCases(suite, 'pets');
+  suite.describe('PetRepository', () => {
+    addingCases(cases);
+    readingCases(cases);
+    claimingCases(cases);
+  });
+}
