@@ -22,7 +22,7 @@ export function storeTests(suite: SuiteOptions<Opened<TestedStore>>): void {
   suite.describe('Store', () => {
     test('can serve while it is open, unless the caller has aborted', async ({ store }) => {
       await store.check();
-      await rejectWhenAborted((options) => [store.check(options)]);
+      await rejectWhenAborted((options) => [store.check(options)], 'check, aborted');
       await store.check();
     });
 
