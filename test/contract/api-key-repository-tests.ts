@@ -1,10 +1,11 @@
-import type { ApiKeyRecord } from '../../src/application/ports/api-key-repository.js';
+import type {
+  ApiKeyRecord,
+  ApiKeyRepository,
+} from '../../src/application/ports/api-key-repository.js';
 import assert from 'node:assert/strict';
 import { TRICKY_NAMES, fullApiKey, sampleApiKey, times, words } from './samples.js';
 import { checkAborts } from './store-operations.js';
-import { storeCases, type Ports, type StoreSuite } from './store-subject.js';
-
-type ApiKeys = Ports<'apiKeys'>['apiKeys'];
+import { storeCases, type Ports, type PortSuite } from './store-subject.js';
 
 /** The milliseconds at which a store of seconds, of 32 bits or of four digits of a year goes wrong first. */
 const TIMES = [
@@ -39,7 +40,7 @@ const ODD_IDS = [
 ];
 
 /** The clauses of `ApiKeyRepository`. `open` resolves to a store, to `{ apiKeys }` or to the repository itself. */
-export function apiKeyRepositoryTests(suite: StoreSuite<ApiKeys>): void {
+export function apiKeyRepositoryTests(suite: PortSuite<ApiKeyRepository>): void {
   const test = storeCases(suite, 'apiKeys')('apiKeys');
 
   suite.describe('ApiKeyRepository', () => {

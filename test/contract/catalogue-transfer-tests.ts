@@ -2,7 +2,7 @@ import { MAX_GIVEN_ID, petWithId, type Pet, type UnsavedPet } from '../../src/do
 import assert from 'node:assert/strict';
 import { FULL_PET, TRICKY_PETS, samplePet, times } from './samples.js';
 import { checkAborts } from './store-operations.js';
-import { checkReads, listAll, storeCases, type Ports, type StoreSuite } from './store-subject.js';
+import { checkReads, listAll, storeCases, type Ports, type PortSuite } from './store-subject.js';
 
 /** Ids at which a number, a double or an int32 goes wrong first, and the greatest. */
 const GREAT_IDS = [2n ** 31n, 2n ** 32n + 1n, 2n ** 53n + 1n, MAX_GIVEN_ID];
@@ -19,7 +19,7 @@ async function write({ transfer }: Ports<'transfer'>, pets: readonly Pet[]): Pro
 }
 
 /** The clauses of `CatalogueTransfer`. `open` resolves to a store, or to `{ pets, transfer }`. */
-export function catalogueTransferTests(suite: StoreSuite): void {
+export function catalogueTransferTests(suite: PortSuite): void {
   const test = storeCases(suite)('pets', 'transfer');
 
   suite.describe('CatalogueTransfer', () => {

@@ -36,14 +36,6 @@ export interface ContractCase<Tested, Given extends string = never> {
 /** What a subject may lack on purpose. */
 export type OptionalPart<Tested> = NonNullable<ContractCase<Tested>['needs']>[number];
 
-export const optionalPart = <Tested>(
-  name: string,
-  isIn: (subject: Tested) => boolean,
-): OptionalPart<Tested> => ({
-  name,
-  missing: (subject) => (isIn(subject) ? undefined : `the subject lacks \`${name}\``),
-});
-
 /** What cases do, by their clauses. */
 export type Clauses<Run> = Readonly<Record<string, Run>>;
 

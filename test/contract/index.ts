@@ -23,6 +23,6 @@ export { SITUATIONS, environmentOf, type HttpKeys, type Situation } from './http
 export { petChangesTests } from './pet-changes-tests.js';
 export { petRepositoryTests } from './pet-repository/pet-repository-tests.js';
 export { runContract, type RunOptions } from './run-contract.js';
-export type { Handles, Opened, StoreSuite } from './store-subject.js';
+export type { Handles, Opened, PortSuite, StoreSuite } from './store-subject.js';
 export { storeTests } from './store-tests.js';
 export type { SuiteOptions, TestRunner } from './suite.js';

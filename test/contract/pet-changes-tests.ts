@@ -12,7 +12,7 @@ import {
   listAll,
   storeCases,
   type Pets,
-  type StoreSuite,
+  type PortSuite,
 } from './store-subject.js';
 
 /** The condition that every animal meets. */
@@ -37,7 +37,7 @@ function checkConflict(error: unknown, status: PetStatus): void {
 }
 
 /** The clauses of `PetChanges`. `open` resolves to a store, or to `{ pets, changes }`. */
-export function petChangesTests(suite: StoreSuite): void {
+export function petChangesTests(suite: PortSuite): void {
   const test = storeCases(suite)('pets', 'changes');
 
   suite.describe('PetChanges', () => {

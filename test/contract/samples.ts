@@ -12,7 +12,7 @@ export const times = <T>(count: number, make: (number: number) => T): T[] =>
 export const words = (text: string): readonly string[] => text.split(' ');
 
 /** The int64 values at which a number, a double or a sign goes wrong first. */
-export const INT64_EDGES: readonly bigint[] = [
+const INT64_EDGES: readonly bigint[] = [
   0n,
   -1n,
   2n ** 53n - 1n,

@@ -6,15 +6,14 @@ import { casesOf, requireMember, type Cases, type SuiteOptions } from './suite.j
 
 export type PortName = 'pets' | 'changes' | 'apiKeys' | 'transfer';
 
-/** These ports of a store. */
+/** These ports of a store, as the cases see them: what they need is checked before they run. */
 export type Ports<Name extends PortName> = Pick<CompleteStore, Name>;
 export type Pets = CompleteStore['pets'];
 
-/** A store as the suites test it. */
-export type TestedStore = Ports<'pets'> & Partial<Ports<PortName>> & Pick<Store, 'check' | 'close'>;
+/** What the suites use of a store. */
+type UsedStore = Pick<Store, PortName | 'check' | 'close'>;
 
-/** A store as the cases see it: what they need is checked before they run. */
-type Handle = Ports<PortName> & Pick<Store, 'check' | 'close'>;
+type Handle = Ports<PortName> & UsedStore;
 
 /** What `open` gives beside what is tested. */
 export interface Handles<Tested> {
@@ -31,8 +30,9 @@ type Closable = Partial<Pick<Store, 'close'>>;
 /** What `open` resolves to: what is tested as `store`, or itself, with what else it can do. */
 export type Opened<Tested> = (Tested | { readonly store: Tested }) & Handles<Tested>;
 
-/** What the suites of stores get. A suite of a port may get the port itself. */
-export type StoreSuite<Port = never> = SuiteOptions<Opened<Partial<Ports<PortName>> | Port>>;
+/** What `storeTests` gets; the suites of its ports get less of a store, or the port itself. */
+export type StoreSuite = SuiteOptions<Opened<UsedStore>>;
+export type PortSuite<Port = never> = SuiteOptions<Opened<Partial<Pick<Store, PortName>> | Port>>;
 
 /** What the cases of a store get. Where `without` names `reopen` or `another`, those resolve to the same store. */
 export interface StoreSubject extends Ports<PortName> {

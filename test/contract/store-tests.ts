@@ -6,14 +6,13 @@ import { petRepositoryTests } from './pet-repository/pet-repository-tests.js';
 import { checkCode, outcomesOf, rejectWhenAborted, rejectsWithCode } from './rejection.js';
 import { samplePet, times } from './samples.js';
 import { callsOf, storeOneOfEach } from './store-operations.js';
-import { listAll, storeCases, type Opened, type TestedStore } from './store-subject.js';
-import type { SuiteOptions } from './suite.js';
+import { listAll, storeCases, type StoreSuite } from './store-subject.js';
 
 /**
  * The clauses of `Store`, and of all its ports. Name the ports that the store lacks in `without`, and `reopen` if it is not
  * durable, `another` if it cannot be shared.
  */
-export function storeTests(suite: SuiteOptions<Opened<TestedStore>>): void {
+export function storeTests(suite: StoreSuite): void {
   const cases = storeCases(suite);
   const test = cases('store');
   const durable = cases('store', 'reopen');

@@ -22,7 +22,7 @@ export interface SuiteOptions<Opened> extends TestRunner {
 }
 
 /** Declares a case. */
-export type DeclareCase<Subject> = (
+type DeclareCase<Subject> = (
   title: string,
   run: (subject: Subject) => Promise<void>,
 ) => void;

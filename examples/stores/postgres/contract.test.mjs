@@ -35,8 +35,8 @@ describe('openPostgresStore', { skip: missing }, () => {
 
   it('creates its tables once, even while another handle that found none already adds', async () => {
     for (let round = 0; round < 10; round += 1) {
-      const { store, another, close } = await open();
-      const other = await another();
+      const opened = await open();
+      const handles = [opened.store, await opened.another()];
       const claim = {
         scope: 'a',
         key: 'b',
@@ -44,11 +44,11 @@ describe('openPostgresStore', { skip: missing }, () => {
         keepUntil: Date.now() + 60_000,
       };
       const adding = Array.from({ length: 20 }, (_, index) =>
-        [store, other][index % 2].pets.addOnce(FIDO, claim, Date.now()),
+        handles[index % 2].pets.addOnce(FIDO, claim, Date.now()),
       );
       const results = await Promise.allSettled(adding);
-      await other.close();
-      await close();
+      await handles[1].close();
+      await opened.close();
       assert.deepEqual(
         results.flatMap(({ reason = [] }) => reason),
         [],

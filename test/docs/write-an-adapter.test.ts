@@ -1,3 +1,0 @@
-describe('docs/write-an-adapter.md', () => {
-  it('is to be written');
-});
