@@ -22,10 +22,7 @@ export interface SuiteOptions<Opened> extends TestRunner {
 }
 
 /** Declares a case. */
-type DeclareCase<Subject> = (
-  title: string,
-  run: (subject: Subject) => Promise<void>,
-) => void;
+type DeclareCase<Subject> = (title: string, run: (subject: Subject) => Promise<void>) => void;
 
 /** Returns what declares cases that need these members of the subject. */
 export type Cases<Subject> = (
