@@ -1,17 +1,13 @@
 import { expect } from 'chai';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
-import { bindContract, storeContracts, type StoreSubject } from '../contract/index.js';
+import { storeTests } from '../contract/index.js';
 import { rejectionOf } from '../contract/rejection.js';
 import { claimedAt, samplePet } from '../contract/samples.js';
 
-async function openSubject(): Promise<StoreSubject> {
-  const store = openMemoryStore();
-  return { ...store, ordered: true, dispose: () => store.close() };
-}
+const open = async () => openMemoryStore();
 
 describe('the store in memory', () => {
-  for (const contract of storeContracts)
-    bindContract(contract, openSubject, undefined, { without: ['durable', 'shared'] });
+  storeTests({ describe, it, open, without: ['reopen', 'another'] });
 
   it('is closed at the end of the block that declares it with `await using`', async () => {
     await using after = { ...openMemoryStore() };

@@ -1,32 +1,37 @@
 import { isAnimalStoreError, type AnimalStoreErrorCode } from '../../src/domain/errors.js';
-import type { Pet } from '../../src/domain/pet.js';
+import type { CallOptions } from '../../src/application/animal-store.js';
 import assert from 'node:assert/strict';
-import { shown } from './shown.js';
-
-/** Resolves to what `call` rejects with; fails when the call resolves. */
-export async function rejectionOf(call: Promise<unknown>, about: unknown = ''): Promise<unknown> {
-  const [result] = await Promise.allSettled([call]);
-  if (result.status === 'rejected') return result.reason;
-  assert.fail(`the call resolved to ${shown(result.value)}, and must reject${ofWhich(about)}`);
-}
 
 /**
- * Checks that a call rejects with an error of the animal store with this code, from any copy of the package.
+ * Resolves to what `call` rejects with; fails when the call resolves.
  * @param about which of several calls it is, for the message of a failure
  */
+export async function rejectionOf(
+  call: Promise<unknown>,
+  about: unknown = 'a call',
+): Promise<unknown> {
+  const [result] = await Promise.allSettled([call]);
+  if (result.status === 'rejected') return result.reason;
+  assert.fail(`${String(about)}: it resolved, and must reject`);
+}
+
+/** Checks that a call rejects with an error of the animal store with this code, from any copy of the package. */
 export async function rejectsWithCode(
   call: Promise<unknown>,
   code: AnimalStoreErrorCode,
-  about: unknown = '',
+  about?: unknown,
 ): Promise<Error> {
   return checkCode(await rejectionOf(call, about), code, about);
 }
 
 /** Checks that it is an error of the animal store with this code. */
-export function checkCode(error: unknown, code: AnimalStoreErrorCode, about: unknown = ''): Error {
-  const expected = `must be one of the animal store with the code ${code}${ofWhich(about)}`;
-  assert.ok(isAnimalStoreError(error), `the error is ${shown(error)}, and ${expected}`);
-  assert.equal(error.code, code, `the code is ${error.code}, and the error ${expected}`);
+export function checkCode(
+  error: unknown,
+  code: AnimalStoreErrorCode,
+  about: unknown = 'a call',
+): Error {
+  const isExpected = isAnimalStoreError(error) && error.code === code;
+  assert.ok(isExpected, `${String(about)}: it must reject with ${code}, not ${String(error)}`);
   return error;
 }
 
@@ -43,36 +48,12 @@ export async function outcomesOf<Result>(
   return { values, errors };
 }
 
-const ofWhich = (about: unknown): string => (about === '' ? '' : ` (${String(about)})`);
-
-/** Checks that a call with an aborted signal rejects with the signal's reason, whatever that is. */
-export async function rejectsWhenAborted(
-  call: (call: { signal: AbortSignal }) => Promise<unknown>,
+/** Checks that calls with an aborted signal reject with its reason. */
+export async function rejectWhenAborted(
+  calls: (options: CallOptions) => readonly Promise<unknown>[],
+  about: unknown = 'aborted',
 ): Promise<void> {
-  for (const reason of [new Error('given up'), 'given up', undefined]) {
-    const signal = AbortSignal.abort(reason);
-    const error = await rejectionOf(call({ signal }), `aborted with ${shown(reason)}`);
-    assert.equal(error, signal.reason, 'the call did not reject with the reason of its signal');
-  }
-}
-
-/**
- * Checks simultaneous creates with one claim: there is one animal, at most one caller created it, and the others may be
- * refused. Resolves to the animal.
- */
-export async function checkOnce(
-  creating: readonly Promise<{ readonly pet: Pet; readonly replayed: boolean }>[],
-  list: () => Promise<readonly Pet[]>,
-): Promise<Pet> {
-  const { values, errors } = await outcomesOf(creating);
-
-  const [pet, ...others] = await list();
-  assert.ok(pet, 'no animal is stored after simultaneous creates with one key');
-  assert.deepEqual(others, [], 'simultaneous creates with one key stored more than one animal');
-  for (const error of errors) checkCode(error, 'idempotency_conflict');
-  for (const value of values)
-    assert.deepEqual(value.pet, pet, 'a create returned another animal than is stored');
-  const creators = values.filter(({ replayed }) => !replayed).length;
-  assert.ok(creators <= 1, `${creators} callers created the animal`);
-  return pet;
+  const signal = AbortSignal.abort(new Error('given up'));
+  const errors = await Promise.all(calls({ signal }).map((call) => rejectionOf(call, about)));
+  for (const error of errors) assert.equal(error, signal.reason, String(about));
 }

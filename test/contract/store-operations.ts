@@ -1,95 +1,98 @@
 import type { CallOptions } from '../../src/application/animal-store.js';
+import { petWithId } from '../../src/domain/pet.js';
+import { PET_STATUSES } from '../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
-import {
-  casesOf,
-  each,
-  missingIn,
-  type Clauses,
-  type ContractCase,
-  type OptionalPart,
-} from './contract.js';
-import { rejectsWhenAborted } from './rejection.js';
-import { instant, sampleApiKey, samplePet } from './samples.js';
-import {
-  addClaimed,
-  PARTS,
-  listAll,
-  noStore,
-  type CompleteSubject,
-  type PortRun,
-  type StoreRun,
-  type StoreSubject,
-} from './store-subject.js';
+import { rejectWhenAborted } from './rejection.js';
+import { claimed, sampleApiKey, samplePet } from './samples.js';
+import type { PortName, Ports, StoreSubject } from './store-subject.js';
 
-/** Calls of a port's operations, by name. `id` is that of a stored animal. */
-export type Operations<Name extends string = string> = Readonly<
-  Record<Name, (subject: CompleteSubject, id: bigint, call?: CallOptions) => Promise<unknown>>
->;
+type Calls = Readonly<Record<string, (options?: CallOptions) => Promise<unknown>>>;
 
-/** Stores an animal with a claim, an API key and a reservation of ids; resolves to the animal's id. */
-export async function storeOneOfEach({ pets, apiKeys, transfer }: StoreSubject): Promise<bigint> {
-  const { id } = await addClaimed(pets, samplePet());
-  await apiKeys?.add(sampleApiKey());
-  await transfer?.reserveIds(id + 99n);
-  return id;
+/** Calls of the operations of each port. `id` is that of a stored animal. */
+const CALLS: Readonly<Record<PortName, (ports: Ports<PortName>, id: bigint) => Calls>> = {
+  pets: ({ pets }, id) => ({
+    add: (options) => pets.add(samplePet(), options),
+    addOnce: (options) => pets.addOnce(samplePet(), ...claimed({ key: 'new' }), options),
+    findById: (options) => pets.findById(id, options),
+    list: (options) => pets.list({ limit: 100 }, options),
+  }),
+  changes: ({ changes }, id) => ({
+    change: (options) => changes.change(id, { status: 'sold' }, PET_STATUSES, options),
+    remove: (options) => changes.remove(id, PET_STATUSES, options),
+  }),
+  apiKeys: ({ apiKeys }) => ({
+    add: (options) => apiKeys.add(sampleApiKey({ id: 'k2' }), options),
+    findById: (options) => apiKeys.findById('k1', options),
+    list: (options) => apiKeys.list(options),
+    revoke: (options) => apiKeys.revoke('k1', 5, options),
+  }),
+  transfer: ({ transfer }, id) => ({
+    survey: (options) => transfer.survey(options),
+    reserveIds: (options) => transfer.reserveIds(id + 100n, options),
+    writePets: (options) => transfer.writePets([petWithId(id + 1n, samplePet())], options),
+  }),
+};
+
+/** Calls of every operation of every port that the store has. */
+export const callsOf = (subject: StoreSubject, id: bigint): Calls =>
+  Object.fromEntries(
+    (Object.keys(CALLS) as PortName[])
+      .filter((port) => subject[port] !== undefined)
+      .flatMap((port) =>
+        Object.entries(CALLS[port](subject, id)).map(
+          ([name, call]) => [`${port}.${name}`, call] as const,
+        ),
+      ),
+  );
+
+/** Stores an animal with a claim, and an API key; resolves to the animal's id. */
+export async function storeOneOfEach(subject: Partial<Ports<PortName>>): Promise<bigint> {
+  const created = await subject.pets?.addOnce(samplePet(), ...claimed());
+  await subject.apiKeys?.add(sampleApiKey());
+  return created?.pet.id ?? 1n;
 }
 
 /** All that a store shows of what it holds. */
-const contentsOf = async ({
-  pets,
-  apiKeys,
-  transfer,
-}: StoreSubject): Promise<readonly unknown[]> => [
-  await listAll(pets),
-  await apiKeys?.list(),
-  await transfer?.survey(),
-  await transfer?.isUnfinished(),
-  await transfer?.readClaims({ limit: 1000, now: instant(0) }),
-];
-
-/** The clauses of each operation about a caller whose signal is aborted. */
-export const operationClauses = (operations: Operations): Clauses<PortRun> =>
-  each(operations, (operation, call) => [
-    `rejects with the reason of an aborted signal, even if it knows the result, and changes nothing: ${operation}`,
-    async (subject: CompleteSubject) => {
-      const id = await storeOneOfEach(subject);
-      for (const turn of ['before', 'after']) {
-        const contents = await contentsOf(subject);
-        await rejectsWhenAborted((aborted) => call(subject, id, aborted));
-        assert.deepEqual(
-          await contentsOf(subject),
-          contents,
-          `${turn} the same call without a signal`,
-        );
-        await call(subject, id);
-      }
-    },
+const contentsOf = (subject: Partial<Ports<PortName>>): Promise<readonly unknown[]> =>
+  Promise.all([
+    subject.pets?.list({ limit: 1000 }),
+    subject.apiKeys?.list(),
+    subject.transfer?.survey(),
   ]);
 
-type OptionalPort = 'apiKeys' | 'transfer' | 'changes';
+/** A signal, and the listeners that are on it. They are counted here: suites import nothing of Node.js but assertions. */
+function countedSignal() {
+  const { signal } = new AbortController();
+  const listeners = new Set<unknown>();
+  for (const [name, note] of [
+    ['addEventListener', 'add'],
+    ['removeEventListener', 'delete'],
+  ] as const)
+    signal[name] = (...args: Parameters<EventTarget['addEventListener']>) => {
+      listeners[note](args[1]);
+      EventTarget.prototype[name].apply(signal, args);
+    };
+  return { signal, listeners };
+}
 
-/** Returns what a subject lacks: of every store, or of this port if it has it. */
-export const lacksOf =
-  (port: OptionalPort, operations: Operations) =>
-  (subject: StoreSubject): string | undefined => {
-    const paths = Object.keys(operations).map((name) => `${port}.${name}`);
-    // A copy has the claims: its target must keep them.
-    if (port === 'transfer') paths.push('pets.addOnce');
-    return noStore(subject) ?? (subject[port] && missingIn(subject, ...paths));
-  };
-
-/** The cases of a port that a store may lack. */
-export const portCases = (
-  port: OptionalPort,
-  operations: Operations,
-  cases: ReadonlyArray<{
-    readonly name: string;
-    readonly needs: ReadonlyArray<OptionalPart<StoreSubject>>;
-    readonly run: PortRun;
-  }>,
-): ReadonlyArray<ContractCase<StoreSubject>> =>
-  [...cases, ...casesOf(operationClauses(operations))].map(({ name, needs, run }) => ({
-    name,
-    needs: [PARTS[port], ...needs],
-    run: run as StoreRun,
-  }));
+/**
+ * Checks of every operation of a port that it rejects with the reason of a signal that is aborted, even if it knows the
+ * result, and changes nothing; and that a call which has settled leaves no listener on its signal.
+ */
+export async function checkAborts(subject: StoreSubject, port: PortName): Promise<void> {
+  const id = await storeOneOfEach(subject);
+  for (const [name, call] of Object.entries(CALLS[port](subject, id))) {
+    const { signal, listeners } = countedSignal();
+    for (const time of ['before', 'after']) {
+      const contents = await contentsOf(subject);
+      await rejectWhenAborted(
+        (aborted) => [call(aborted)],
+        `${name}, aborted ${time} the same call`,
+      );
+      assert.deepEqual(await contentsOf(subject), contents, `what an aborted ${name} changed`);
+      await call({ signal });
+    }
+    await new Promise((resolve) => setTimeout(resolve));
+    assert.equal(listeners.size, 0, `listeners that two calls of ${name} left on their signal`);
+  }
+}

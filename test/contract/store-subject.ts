@@ -1,158 +1,112 @@
-import type { CallOptions, CreatedPet } from '../../src/application/animal-store.js';
-import type { PetRepository } from '../../src/application/ports/pet-repository.js';
 import type { CompleteStore, Store } from '../../src/application/ports/store.js';
 import type { Pet, UnsavedPet } from '../../src/domain/pet.js';
+import { PET_STATUSES } from '../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
-import {
-  missingIn,
-  optionalPart,
-  type ContractCase,
-  type OptionalPart,
-  type Subject,
-} from './contract.js';
-import { claimed, times, type Claiming } from './samples.js';
-import { doBoth } from './settle.js';
+import { casesOf, requireMember, type Cases, type SuiteOptions } from './suite.js';
 
-/** What cases use of an open store. */
-export type OpenStore = Omit<Store, 'location' | typeof Symbol.asyncDispose>;
+export type PortName = 'pets' | 'changes' | 'apiKeys' | 'transfer';
 
-/** An open, empty store: the subject of the contracts of all its ports. */
-export interface StoreSubject extends Subject, OpenStore {
-  /** For a store that survives the end of the process: closes this handle and opens the same store again. */
-  readonly reopen?: (() => Promise<OpenStore>) | undefined;
-  /** For a store that several processes may use at the same time: opens one more handle, as another process does. */
-  readonly another?: (() => Promise<OpenStore>) | undefined;
-  /** Whether new animals become visible in ascending order of id, in every process. Default: false. */
-  readonly ordered?: boolean | undefined;
+/** These ports of a store, as the cases see them: what they need is checked before they run. */
+export type Ports<Name extends PortName> = Pick<CompleteStore, Name>;
+export type Pets = CompleteStore['pets'];
+
+/** What the suites use of a store. */
+type UsedStore = Pick<Store, PortName | 'check' | 'close'>;
+
+type Handle = Ports<PortName> & UsedStore;
+
+/** What `open` gives beside what is tested. */
+export interface Handles<Tested> {
+  /** Closes it, and opens what was stored again: what can do that is durable. */
+  readonly reopen?: (() => Promise<Tested & Closable>) | undefined;
+  /** Opens what is stored once more, as another process does. */
+  readonly another?: (() => Promise<Tested & Closable>) | undefined;
+  /** Closes it, and removes what was stored. Handles of `reopen` and `another` are closed before. */
+  readonly close: () => Promise<void>;
 }
 
-/**
- * Opens an empty store as a subject.
- * @param open opens the same store whenever it is called
- * @param remove removes what was stored, after every handle is closed
- * @param declared what the store promises beyond the common cases: see `StoreSubject`
- */
-export async function storeSubject(
-  open: () => Promise<Store>,
-  remove: () => Promise<void>,
-  {
-    durable,
-    shared,
-    ordered,
-  }: { readonly durable?: boolean; readonly shared?: boolean; readonly ordered?: boolean } = {},
+type Closable = Partial<Pick<Store, 'close'>>;
+
+/** What `open` resolves to: what is tested as `store`, or itself, with what else it can do. */
+export type Opened<Tested> = (Tested | { readonly store: Tested }) & Handles<Tested>;
+
+/** What `storeTests` gets; the suites of its ports get less of a store, or the port itself. */
+export type StoreSuite = SuiteOptions<Opened<UsedStore>>;
+export type PortSuite<Port = never> = SuiteOptions<Opened<Partial<Pick<Store, PortName>> | Port>>;
+
+/** What the cases of a store get. Where `without` names `reopen` or `another`, those resolve to the same store. */
+export interface StoreSubject extends Ports<PortName> {
+  readonly store: Handle;
+  readonly reopen: () => Promise<Handle>;
+  readonly another: () => Promise<Handle>;
+  readonly close: () => Promise<void>;
+}
+
+/** The cases of a suite on a store, or on this port of it. */
+export const storeCases = (
+  suite: SuiteOptions<Opened<object>>,
+  port: PortName = 'pets',
+): Cases<StoreSubject> => casesOf({ ...suite, open: () => openSubject(suite, port) });
+
+async function openSubject(
+  { open, without = [] }: SuiteOptions<Opened<object>>,
+  port: PortName,
 ): Promise<StoreSubject> {
-  const store = await open().catch(async (error: unknown) => {
-    await remove().catch(() => {}); // the first error matters more
-    throw error;
-  });
-  const { pets, apiKeys, transfer, changes } = store;
-  const close = async (): Promise<void> => store.close();
+  const opened = await open();
+  const store = storeOf(opened, port);
+  const handles: Closable[] = [];
+  const further = (name: 'reopen' | 'another') => async () => {
+    if (opened[name] === undefined && without.includes(name)) return store;
+    requireMember(opened[name], name);
+    const handle = (await opened[name]?.()) ?? opened;
+    handles.push(handle);
+    return storeOf(handle, port);
+  };
+  const { pets, changes, apiKeys, transfer } = store;
   return {
+    store,
     pets,
+    changes,
     apiKeys,
     transfer,
-    changes,
-    check: (call) => store.check(call),
-    close,
-    reopen: durable ? () => close().then(open) : undefined,
-    another: shared ? open : undefined,
-    ordered,
-    dispose: () => doBoth(close, remove),
+    reopen: further('reopen'),
+    another: further('another'),
+    async close() {
+      for (const handle of handles) await handle.close?.();
+      await opened.close();
+    },
   };
 }
 
-/** What a subject lacks to be a store. */
-export const noStore = (subject: StoreSubject): string | undefined =>
-  missingIn(subject, 'pets.add', 'pets.findById', 'pets.list');
-
-export type StoreRun = ContractCase<StoreSubject>['run'];
-
-/** A subject as the cases of an optional port see it, which are skipped where the port is not there. */
-export type CompleteSubject = StoreSubject &
-  Pick<CompleteStore, 'apiKeys' | 'transfer' | 'changes'>;
-export type PortRun = (subject: CompleteSubject) => Promise<void>;
-
-/** What only some stores have. */
-export const PARTS = {
-  durable: optionalPart('durable', ({ reopen }) => reopen !== undefined),
-  shared: optionalPart('shared', ({ another }) => another !== undefined),
-  ordered: optionalPart('ordered', ({ ordered }) => ordered === true),
-  claims: optionalPart('claims', ({ pets }) => pets.addOnce !== undefined),
-  apiKeys: optionalPart('apiKeys', ({ apiKeys }) => apiKeys !== undefined),
-  changes: optionalPart('changes', ({ changes }) => changes !== undefined),
-  transfer: optionalPart('transfer', ({ transfer }) => transfer !== undefined),
-} satisfies Readonly<Record<string, OptionalPart<StoreSubject>>>;
-
-export const reopened = ({ reopen }: StoreSubject): Promise<OpenStore> =>
-  required(reopen, 'reopen')();
-
-/** The subject's own handle and a further one; the same one twice if the store is not shared. */
-export const twoHandles = async (
-  subject: StoreSubject,
-): Promise<readonly [OpenStore, OpenStore]> => [
-  subject,
-  subject.another ? await subject.another() : subject,
-];
-
-export const anotherHandle = ({ another }: StoreSubject): Promise<OpenStore> =>
-  required(another, 'another')();
-
-/**
- * Takes twenty steps, one after another, while four readers call `read` all the time. A handle that renews its snapshot
- * only when nobody reads then never renews it.
- */
-export async function besideReads(
-  read: () => Promise<unknown>,
-  step: (number: number) => Promise<void>,
-): Promise<void> {
-  const over = new AbortController();
-  const steps = async (): Promise<void> => {
-    for (let number = 0; number < 20; number += 1) await step(number);
-  };
-  const reads = async (reader: number): Promise<void> => {
-    for (let turn = 0; !over.signal.aborted; turn += 1) {
-      await new Promise((resolve) => setImmediate(resolve));
-      if (turn >= reader) await read(); // not all in the same turns
-    }
-  };
-  await Promise.all([steps().finally(() => over.abort()), ...times(4, reads)]);
-}
-
-/**
- * The value, which must be there.
- * @param what for the message of a failure
- */
-export function required<Part>(part: Part, what: string): NonNullable<Part> {
-  assert.ok(part !== undefined && part !== null, `${what} is missing`);
-  return part;
+/** The store that a suite of this port tests: it may have been given the port alone. */
+function storeOf(opened: object, port: PortName): Handle {
+  const { store = opened } = opened as { readonly store?: object };
+  return (port in store ? store : { [port]: store }) as Handle;
 }
 
 /** Adds the animals simultaneously; resolves to them as stored, in ascending order of id. */
-export async function addAll(
-  pets: PetRepository,
-  animals: readonly UnsavedPet[],
-): Promise<readonly Pet[]> {
+export async function addAll(pets: Pets, animals: readonly UnsavedPet[]): Promise<readonly Pet[]> {
   const added = await Promise.all(animals.map((animal) => pets.add(animal)));
   return added.sort(byId);
 }
-
-/** Adds an animal with a claim. */
-export function addOnce(
-  pets: PetRepository,
-  pet: UnsavedPet,
-  claiming: Claiming = claimed(),
-  call?: CallOptions,
-): Promise<CreatedPet> {
-  assert.ok(pets.addOnce, 'the store keeps no claims');
-  return pets.addOnce(pet, ...claiming, call);
-}
-
-/** Adds an animal, with a claim if the store keeps claims. */
-export const addClaimed = async (pets: PetRepository, pet: UnsavedPet): Promise<Pet> =>
-  pets.addOnce ? (await addOnce(pets, pet)).pet : pets.add(pet);
 
 /** For `sort`. Ids differ. */
 export const byId = (one: Pet, other: Pet): number => (one.id < other.id ? -1 : 1);
 
 /** Every animal of a store that holds a few hundred at most. */
-export const listAll = (pets: PetRepository): Promise<readonly Pet[]> => pets.list({ limit: 1000 });
+export const listAll = (pets: Pets): Promise<readonly Pet[]> => pets.list({ limit: 1000 });
+
+/** Checks every way of reading. */
+export async function checkReads(
+  pets: Pets,
+  stored: readonly Pet[],
+  removed: readonly Pet[] = [],
+): Promise<void> {
+  assert.deepEqual(await listAll(pets), stored, 'the list of all');
+  for (const status of PET_STATUSES) {
+    const expected = stored.filter((pet) => pet.status === status);
+    assert.deepEqual(await pets.list({ limit: 1000, status }), expected, `what is ${status}`);
+  }
+  for (const pet of stored) assert.deepEqual(await pets.findById(pet.id), pet);
+  for (const { id } of removed) assert.equal(await pets.findById(id), undefined, `removed: ${id}`);
+}

@@ -24,7 +24,7 @@ import {
   type ImportRow,
   type Pet,
 } from '../../src/index.js';
-import { untyped } from '../contract/animal-store/subject.js';
+import { animalStoreTests } from '../contract/index.js';
 import { rejectionOf } from '../contract/rejection.js';
 import { samplePet } from '../contract/samples.js';
 
@@ -52,6 +52,15 @@ function observed() {
 const rejects = (...given: unknown[]) => Promise.reject(given.at(-1));
 
 describe('The use cases', () => {
+  animalStoreTests({
+    describe,
+    it,
+    async open() {
+      const store = openMemoryStore();
+      return { animalStore: createAnimalStore(store), close: store.close };
+    },
+  });
+
   const animalStore = createAnimalStore({ pets: {} as PetRepository }); // a call would be a TypeError
 
   it('do not call the repository when the call is not valid, and reject with the class of the fault', async () => {
@@ -95,7 +104,7 @@ describe('The use cases', () => {
 
     expect(await rejectionOf(animalStore.getPet(1.5))).to.have.property('message', message);
 
-    const error = await rejectionOf(untyped(animalStore).listPets({ limit: 101, status: 'gone' }));
+    const error = await rejectionOf(animalStore.listPets({ limit: 101, status: 'gone' as 'sold' }));
 
     expect(error).to.have.deep.property('faults', [
       { field: 'limit', message: 'must be an integer from 1 to 100' },
@@ -393,6 +402,14 @@ describe('createPet with an idempotency key', () => {
     expect(asked[0]?.[1].fingerprint).to.equal(
       'aad0c1c24d71e76e5a94be4cb8924adb665087aedcdc2436ae929c84be6c00e2',
     );
+  });
+
+  it('separates equal keys of different scopes', async () => {
+    const { animalStore } = observed();
+    for (const scope of ['one', 'other'])
+      await animalStore.createPet(fido, { idempotencyKey: { ...idempotencyKey, scope } });
+
+    expect((await animalStore.listPets()).pets).to.have.length(2);
   });
 
   it('names the faults of a key and its scope, after those of the animal', async () => {

@@ -1,5 +1,5 @@
 import { describe, it } from 'node:test';
-import { authenticatorContract, bindContract } from 'animal-store/contract';
+import { authenticatorTests } from 'animal-store/contract';
 import { SignJWT, generateKeyPair } from 'jose';
 import { JoseAuthenticator } from './jose-authenticator.mjs';
 
@@ -55,12 +55,8 @@ async function open() {
     async loseStore() {
       isUnreachable = true;
     },
-    async dispose() {},
+    async close() {},
   };
 }
 
-describe('JoseAuthenticator', () => {
-  // Tokens cannot be chosen, and are not stored as hashes.
-  const without = ['DIGEST_TWINS', 'issueWithHash'];
-  bindContract(authenticatorContract, open, { describe, it }, { without });
-});
+describe('JoseAuthenticator', () => authenticatorTests({ describe, it, open }));

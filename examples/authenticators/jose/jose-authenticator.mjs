@@ -1,4 +1,4 @@
-import { UnavailableError, isScope } from 'animal-store';
+import { SCOPES, UnavailableError } from 'animal-store';
 import { errors, jwtVerify } from 'jose';
 
 /**
@@ -30,7 +30,7 @@ export class JoseAuthenticator {
       const scopes = new Set(
         String(payload.scope ?? '')
           .split(' ')
-          .filter(isScope),
+          .filter((scope) => SCOPES.includes(scope)),
       );
       return { ok: true, principal: { keyId: payload.sub, scopes } };
     } catch (error) {

@@ -1,23 +1,27 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
-import { bindContract, storeContracts, storeSubject } from 'animal-store/contract';
+import { describe, it } from 'node:test';
+import { storeTests } from 'animal-store/contract';
 import { openLevelStore } from './adapter.mjs';
 
 async function open() {
   const folder = await mkdtemp(join(tmpdir(), 'level-pets-'));
-  return storeSubject(
-    () => openLevelStore(folder),
-    () => rm(folder, { recursive: true }),
-    { durable: true, ordered: true },
-  );
+  const store = await openLevelStore(folder);
+  return {
+    store,
+    async reopen() {
+      await store.close();
+      return openLevelStore(folder);
+    },
+    async close() {
+      await store.close();
+      await rm(folder, { recursive: true });
+    },
+  };
 }
 
-// What LevelDB cannot do, or this example leaves out. Each animal is synced alone, which 10,000 take too long for.
-const without = ['shared', 'apiKeys', 'changes', 'transfer'];
-
 describe('openLevelStore', () => {
-  for (const contract of storeContracts)
-    bindContract(contract, open, { describe, it, after }, { without, animals: 2_000 });
+  // What LevelDB cannot do, or this example leaves out.
+  storeTests({ describe, it, open, without: ['another', 'apiKeys', 'changes', 'transfer'] });
 });

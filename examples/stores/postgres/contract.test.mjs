@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { bindContract, storeContracts, storeSubject } from 'animal-store/contract';
+import { storeTests } from 'animal-store/contract';
 import { openPostgresStore } from './adapter.mjs';
 import { missingServer, startPostgres } from './postgres-server.mjs';
 
@@ -17,21 +17,26 @@ describe('openPostgresStore', { skip: missing }, () => {
 
   async function open() {
     const { url, name } = await server.create();
-    return storeSubject(
-      () => openPostgresStore(url),
-      () => server.drop(name),
-      {
-        durable: true,
-        shared: true,
-        ordered: true,
+    const another = () => openPostgresStore(url);
+    const store = await another();
+    return {
+      store,
+      another,
+      async reopen() {
+        await store.close();
+        return another();
       },
-    );
+      async close() {
+        await store.close();
+        await server.drop(name);
+      },
+    };
   }
 
   it('creates its tables once, even while another handle that found none already adds', async () => {
     for (let round = 0; round < 10; round += 1) {
-      const subject = await open();
-      const handles = [subject.pets, (await subject.another()).pets];
+      const opened = await open();
+      const handles = [opened.store, await opened.another()];
       const claim = {
         scope: 'a',
         key: 'b',
@@ -39,10 +44,11 @@ describe('openPostgresStore', { skip: missing }, () => {
         keepUntil: Date.now() + 60_000,
       };
       const adding = Array.from({ length: 20 }, (_, index) =>
-        handles[index % 2].addOnce(FIDO, claim, Date.now()),
+        handles[index % 2].pets.addOnce(FIDO, claim, Date.now()),
       );
       const results = await Promise.allSettled(adding);
-      await subject.dispose();
+      await handles[1].close();
+      await opened.close();
       assert.deepEqual(
         results.flatMap(({ reason = [] }) => reason),
         [],
@@ -50,8 +56,5 @@ describe('openPostgresStore', { skip: missing }, () => {
     }
   });
 
-  // Each animal is one commit to the disk, so thousands take a while.
-  const options = { timeLimit: 120_000, without: ['apiKeys', 'transfer'] };
-  for (const contract of storeContracts)
-    bindContract(contract, open, { describe, it, after }, options);
+  storeTests({ describe, it, open, without: ['apiKeys', 'transfer'] });
 });

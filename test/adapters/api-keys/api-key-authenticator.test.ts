@@ -12,16 +12,21 @@ import {
   type Scope,
 } from '../../../src/application/ports/authenticator.js';
 import { InvalidParameterError } from '../../../src/domain/errors.js';
-import { DIGEST_TWINS, authenticatorContract } from '../../contract/authenticator-contract.js';
-import { bindContract } from '../../contract/bind-contract.js';
+import { authenticatorTests } from '../../contract/index.js';
 import { rejectionOf } from '../../contract/rejection.js';
 import {
   SettableClock,
-  authenticatorSubject,
+  openAuthenticator,
   observedApiKeys,
   withChecksum,
   type ObservedApiKeys,
 } from './fixtures.js';
+
+/** Two credentials whose SHA-256 digests have the same first five bytes, so that no shorter comparison is enough. */
+const TWINS = {
+  accepted: 'a-static-key-with-a-twin-f7nu',
+  refused: 'a-static-key-with-a-twin-10mx3',
+};
 
 const generate = apiKeyGenerator();
 const unknown = { ok: false, reason: 'unknown' };
@@ -71,12 +76,12 @@ describe('ApiKeyAuthenticator', () => {
     apiKeys = observedApiKeys();
     managed = new ManagedApiKeys({ apiKeys, generate, clock });
     mock.method(performance, 'now', () => 0); // what is cached stays
-    const staticKeys = ['static-one', '~', DIGEST_TWINS.accepted];
+    const staticKeys = ['static-one', '~', TWINS.accepted];
     authenticator = new ApiKeyAuthenticator({ staticKeys, apiKeys, clock });
   });
   afterEach(() => mock.restoreAll());
 
-  bindContract(authenticatorContract, authenticatorSubject);
+  authenticatorTests({ describe, it, open: openAuthenticator });
 
   describe('with static keys', () => {
     it('needs no store: any other credential is unknown', async () => {
@@ -100,6 +105,11 @@ describe('ApiKeyAuthenticator', () => {
           expect(faults.map(({ field }) => field)).to.deep.equal(expected);
           return !/secr|one|two|good/.test(message);
         });
+    });
+
+    it('compares whole digests', async () => {
+      expect(await authenticator.authenticate(TWINS.accepted)).to.have.property('ok', true);
+      expect(await authenticator.authenticate(TWINS.refused)).to.deep.equal(unknown);
     });
 
     it('finds one among 10,000 at the cost of one among ten', async () => {
@@ -143,6 +153,16 @@ describe('ApiKeyAuthenticator', () => {
         const { id, key } = generate();
         await apiKeys.add({ id, name: 'damaged', hash, scopes: [...SCOPES], createdAt: 0 });
         expect(await authenticator.authenticate(key), hash).to.deep.equal(unknown);
+      }
+    });
+
+    it('compares whole digests: refuses a key whose stored hash differs in any one digit', async () => {
+      for (const index of [0, 7, 8, 31, 32, 62, 63]) {
+        const { id, key, hash } = generate();
+        const digits = Array.from(hash).with(index, hash[index] === '0' ? '1' : '0');
+        const altered = { id, name: 'altered', hash: digits.join(''), scopes: SCOPES };
+        await apiKeys.add({ ...altered, createdAt: 0 });
+        expect(await authenticator.authenticate(key), `digit ${index}`).to.deep.equal(unknown);
       }
     });
   });

@@ -6,7 +6,7 @@ import { ManagedApiKeys } from '../../../src/application/manage-api-keys.js';
 import type { ApiKeyRepository } from '../../../src/application/ports/api-key-repository.js';
 import { SCOPES } from '../../../src/application/ports/authenticator.js';
 import type { Clock } from '../../../src/application/ports/clock.js';
-import { DIGEST_TWINS, type AuthenticatorSubject } from '../../contract/authenticator-contract.js';
+import type { OpenedAuthenticator } from '../../contract/index.js';
 
 /** A clock that stands still until a test advances it. */
 export class SettableClock implements Clock {
@@ -69,8 +69,8 @@ export function withChecksum(content: string): string {
   return `${content}_${digits}`;
 }
 
-/** An authenticator with a static key and managed keys in every state. */
-export async function authenticatorSubject(): Promise<AuthenticatorSubject> {
+/** An authenticator with managed keys in every state. */
+export async function openAuthenticator(): Promise<OpenedAuthenticator> {
   const clock = new SettableClock();
   const { apiKeys, close } = openMemoryStore();
   const generate = apiKeyGenerator();
@@ -81,40 +81,19 @@ export async function authenticatorSubject(): Promise<AuthenticatorSubject> {
   await managed.revoke(ended.record.id);
   const late = await managed.issue({ name: 'expired', scopes: SCOPES, expiresAt: clock.in(1) });
   clock.advance(1);
-  const authenticator = new ApiKeyAuthenticator({
-    staticKeys: [DIGEST_TWINS.accepted],
-    apiKeys,
-    clock,
-  });
-  const twin = await authenticator.authenticate(DIGEST_TWINS.accepted);
-  if (!twin.ok) throw new Error('the static key is not accepted');
   return {
-    authenticator,
-    accepted: [
-      { credential: DIGEST_TWINS.accepted, keyId: twin.principal.keyId, scopes: SCOPES },
-      ...[writer, all].map(({ key, record }) => ({
-        credential: key,
-        keyId: record.id,
-        scopes: SCOPES.filter((scope) => record.scopes.includes(scope)),
-      })),
-    ],
+    authenticator: new ApiKeyAuthenticator({ staticKeys: ['a-static-key'], apiKeys, clock }),
+    accepted: [writer, all].map(({ key, record }) => ({
+      credential: key,
+      keyId: record.id,
+      scopes: SCOPES.filter((scope) => record.scopes.includes(scope)),
+    })),
     refused: [
       { credential: generate().key, reason: 'unknown' },
       { credential: late.key, reason: 'expired' },
       { credential: ended.key, reason: 'revoked' },
     ],
-    async issueWithHash(alter) {
-      const { id, key, hash } = generate();
-      await apiKeys.add({
-        id,
-        name: 'altered',
-        hash: alter(hash),
-        scopes: SCOPES,
-        createdAt: clock.now().getTime(),
-      });
-      return key;
-    },
     loseStore: close,
-    dispose: close,
+    close,
   };
 }

@@ -1,100 +1,115 @@
-import { ADDS_AT_ONCE } from '../../../src/application/ports/pet-repository.js';
-import type { UnsavedPet } from '../../../src/domain/pet.js';
+import type { Pet } from '../../../src/domain/pet.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
-import { casesOf, each, type Clauses } from '../contract.js';
-import { FIELD_VALUES, FULL_PET, samplePet, times } from '../samples.js';
-import { byId, listAll, type StoreSubject, type StoreRun } from '../store-subject.js';
+import { TRICKY_PETS, samplePet, samplePets, times } from '../samples.js';
+import { checkAborts } from '../store-operations.js';
+import {
+  addAll,
+  byId,
+  checkReads,
+  listAll,
+  type Pets,
+  type StoreSubject,
+} from '../store-subject.js';
+import type { Cases } from '../suite.js';
 
-/** Checks an animal in every way to get one. */
-const keepsExactly =
-  (animal: UnsavedPet) =>
-  async ({ pets }: StoreSubject): Promise<void> => {
-    const pet = await pets.add(animal);
-    assert.deepEqual(pet, { id: pet.id, ...animal });
-    assert.deepEqual(await pets.findById(pet.id), pet);
-    assert.deepEqual(await listAll(pets), [pet]);
+/** Twenty times: reads what is not there, adds an animal through `writer`, and finds it through `reader` at once. */
+async function checkNextRead(writer: Pets, reader: Pets): Promise<void> {
+  let { id: after } = await writer.add(samplePet());
+  for (const number of times(20, (count) => count)) {
+    const status = PET_STATUSES[number % 3] ?? 'sold';
+    const ranges = [{ limit: 100 }, { limit: 100, status }, { after, limit: 100 }];
+    // Most stores assign one of these ids next: a cache may remember that no animal had it.
+    await Promise.all(times(5, (distance) => reader.findById(after + BigInt(distance))));
+    for (const range of ranges) await reader.list(range);
+
+    const pet = await writer.add(samplePet({ status }));
+
+    assert.deepEqual(await reader.findById(pet.id), pet);
+    for (const range of ranges) {
+      // In any place: ids of different handles need not ascend together.
+      const listed = (await reader.list(range)).find(({ id }) => id === pet.id);
+      assert.deepEqual(listed, pet, `in the list with ${Object.keys(range).join(' and ')}`);
+    }
+    after = pet.id;
+  }
+}
+
+/** Does `work` while four readers read all the time: a handle that renews its snapshot between reads then never does. */
+async function besideReaders(pets: Pets, work: Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const read = async (reader: number): Promise<void> => {
+    for (let turn = 0; !over.signal.aborted; turn += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (turn >= reader) await pets.findById(1n); // not all in the same turns
+    }
   };
+  await Promise.all([work.finally(() => over.abort()), ...times(4, read)]);
+}
 
-/** Every value of every field. */
-export const exactCases = Object.entries<Readonly<Record<string, unknown>>>(FIELD_VALUES).flatMap(
-  ([field, values]) =>
-    casesOf(
-      each(values, (what, value) => [
-        `stores the ${field} exactly: ${what}`,
-        keepsExactly(samplePet({ [field]: value })),
-      ]),
-    ),
-);
+export function addingCases(cases: Cases<StoreSubject>): void {
+  const test = cases('pets');
+  const durable = cases('pets', 'reopen');
+  const shared = cases('pets', 'another');
 
-export const ADDING: Clauses<StoreRun> = {
-  async 'returns every field of an animal, with the type that the port says, in every way to get one'({
+  test('keeps every value exactly, under ascending ids, also when it is opened again', async ({
     pets,
-  }) {
-    const added = await pets.add(FULL_PET);
-    const id: unknown = added.id; // checked below
-    const found = await pets.findById(BigInt(String(id)));
-    const [listed] = await pets.list({ limit: 1 });
-    const [filtered] = await pets.list({ limit: 1, status: FULL_PET.status });
-    for (const [way, pet] of Object.entries({ added, found, listed, filtered })) {
-      assert.equal(typeof pet?.id, 'bigint', `the id of the animal that was ${way}`);
-      for (const [field, value] of Object.entries(FULL_PET)) {
-        const actual: unknown = pet && Reflect.get(pet, field);
-        assert.equal(actual, value, `${field} of the animal that was ${way}`);
-      }
-      assert.deepEqual(pet, { id, ...FULL_PET });
-    }
-  },
-  async 'assigns positive ids, each greater than every earlier one'({ pets }) {
-    let greatest = 0n;
-    for (const animal of times(20, () => samplePet())) {
+    reopen,
+  }) => {
+    const stored: Pet[] = [];
+    for (const animal of TRICKY_PETS) {
       const pet = await pets.add(animal);
-      assert.ok(pet.id > greatest, `${pet.id} came after ${greatest}`);
-      greatest = pet.id;
+      assert.deepEqual(pet, { id: pet.id, ...animal });
+      assert.equal(typeof pet.id, 'bigint', 'the type of an id');
+      const last = stored.at(-1)?.id ?? 0n;
+      assert.ok(pet.id > last, `${pet.id} was assigned after ${last}`);
+      stored.push(pet);
     }
-  },
-  async 'takes 64 adds at once, and stores each under an id of its own'({ pets }) {
-    const names = times(ADDS_AT_ONCE, (number) => `Pet ${number}`);
+    await checkReads(pets, stored);
+    await checkReads((await reopen()).pets, stored);
+  });
 
-    const added = await Promise.all(names.map((name) => pets.add(samplePet({ name }))));
+  durable('assigns greater ids after it was opened again', async (subject) => {
+    const stored = await addAll(subject.pets, samplePets(5));
+    const { pets } = await subject.reopen();
+    const pet = await pets.add(samplePet());
+    for (const { id } of stored) assert.ok(pet.id > id, `${pet.id} was assigned after ${id}`);
+    assert.deepEqual(await listAll(pets), [...stored, pet]);
+  });
+
+  test('stores each of many simultaneous adds under an id of its own, through every handle', async (subject) => {
+    const handles = [subject.pets, (await subject.another()).pets];
+    const names = times(20, (number) => `Pet ${number}`);
+
+    const adding = handles.flatMap((pets) => names.map((name) => pets.add(samplePet({ name }))));
+    const added = await Promise.all(adding);
 
     const returned = added.map(({ name }) => name);
-    assert.deepEqual(returned, names, 'the names of the animals, in the order of the calls');
-    assert.deepEqual(await listAll(pets), added.toSorted(byId));
-    const next = await pets.add(samplePet());
-    const isGreatest = added.every(({ id }) => id < next.id);
-    assert.ok(isGreatest, `${next.id} came after greater ids`);
-  },
-  async 'shows a new animal to the next read, even one that found nothing or another list just before'({
-    pets,
-  }) {
-    let after = (await pets.add(samplePet())).id;
-    for (const status of [...PET_STATUSES, ...PET_STATUSES]) {
-      const read = () =>
-        Promise.all([
-          pets.list({ limit: 100 }),
-          pets.list({ limit: 100, status }),
-          pets.list({ after, limit: 1 }),
-        ]);
-      // Most stores assign one of these ids next: a cache may remember that no animal had it.
-      const next = times(50, (number) => after + BigInt(number));
-      const found = await Promise.all(next.map((id) => pets.findById(id)));
-      assert.deepEqual(new Set(found), new Set([undefined]), 'found before it was added');
-      const [all, filtered] = await read();
+    assert.deepEqual(returned, [...names, ...names], 'the names, in the order of the calls');
+    assert.equal(new Set(added.map(({ id }) => id)).size, 40, 'different ids of 40 animals');
+    for (const pets of handles) assert.deepEqual(await listAll(pets), added.toSorted(byId));
+  });
 
-      const pet = await pets.add(samplePet({ status }));
+  test('shows a new animal to the next read, even one that found nothing before', ({ pets }) =>
+    checkNextRead(pets, pets));
 
-      assert.deepEqual(await pets.findById(pet.id), pet);
-      assert.deepEqual(await read(), [[...all, pet], [...filtered, pet], [pet]]);
-      after = pet.id;
-    }
-  },
-  async 'returns frozen animals, in a list that is not its own'({ pets }) {
+  shared(
+    'shows a new animal at once to another handle that reads all the time',
+    async (subject) => {
+      const { pets: other } = await subject.another();
+      await besideReaders(other, checkNextRead(subject.pets, other));
+      await besideReaders(subject.pets, checkNextRead(other, subject.pets));
+    },
+  );
+
+  test('returns frozen animals, in a list that is not its own', async ({ pets }) => {
     const pet = await pets.add(samplePet());
-    const returned = [pet, await pets.findById(pet.id), ...(await listAll(pets))];
-    for (const animal of returned)
-      assert.ok(animal && Object.isFrozen(animal), 'an animal is not frozen');
+    for (const found of [pet, await pets.findById(pet.id), ...(await listAll(pets))])
+      assert.ok(found && Object.isFrozen(found), 'an animal is not frozen');
     Reflect.set(await listAll(pets), 'length', 0);
     assert.deepEqual(await listAll(pets), [pet]);
-  },
-};
+  });
+
+  test('rejects aborted calls with the reason, stores nothing, and leaves no listener', (subject) =>
+    checkAborts(subject, 'pets'));
+}

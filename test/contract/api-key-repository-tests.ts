@@ -1,0 +1,112 @@
+import type {
+  ApiKeyRecord,
+  ApiKeyRepository,
+} from '../../src/application/ports/api-key-repository.js';
+import assert from 'node:assert/strict';
+import { TRICKY_NAMES, fullApiKey, sampleApiKey, times, words } from './samples.js';
+import { checkAborts } from './store-operations.js';
+import { storeCases, type Ports, type PortSuite } from './store-subject.js';
+
+/** The milliseconds at which a store of seconds, of 32 bits or of four digits of a year goes wrong first. */
+const TIMES = [
+  0,
+  1,
+  999,
+  2 ** 31 * 1000,
+  2 ** 32 * 1000 + 1,
+  Date.UTC(9999, 11, 31, 23, 59, 59, 999),
+];
+
+/** Hundreds of keys, with every value that a store may change, in ascending order of creation. */
+const TRICKY_KEYS: readonly ApiKeyRecord[] = [
+  ...TIMES.map((time) => ({ createdAt: time, expiresAt: time, revokedAt: time })),
+  fullApiKey(),
+  ...[...TRICKY_NAMES, ''].map((name) => ({ name })),
+  { scopes: [] },
+  ...times(200, () => ({})),
+  { scopes: ['pets:groom', 'pets:read', ' a "b" , é'] },
+]
+  .map((fields, index) =>
+    sampleApiKey({ id: `k${index}`, createdAt: 1_750_000_000_000 + index, ...fields }),
+  )
+  .sort((one, other) => one.createdAt - other.createdAt);
+
+const ODD_IDS = [
+  '',
+  'k1 ',
+  ' k1',
+  'x'.repeat(1000),
+  ...words('k K1 k10 % * __proto__ constructor'),
+];
+
+/** The clauses of `ApiKeyRepository`. `open` resolves to a store, to `{ apiKeys }` or to the repository itself. */
+export function apiKeyRepositoryTests(suite: PortSuite<ApiKeyRepository>): void {
+  const test = storeCases(suite, 'apiKeys')('apiKeys');
+
+  suite.describe('ApiKeyRepository', () => {
+    test('keeps every value exactly, in ascending order of creation, also when it is opened again', async (subject) => {
+      const adding = TRICKY_KEYS.toReversed().map((apiKey) => subject.apiKeys.add(apiKey));
+      assert.ok(!(await Promise.all(adding)).includes(false), 'a new key was not added');
+      const check = async ({ apiKeys }: Ports<'apiKeys'>): Promise<void> => {
+        assert.deepEqual(await apiKeys.list(), TRICKY_KEYS);
+        for (const apiKey of TRICKY_KEYS)
+          assert.deepEqual(await apiKeys.findById(apiKey.id), apiKey);
+      };
+      await check(subject);
+      await check(await subject.reopen());
+    });
+
+    test('adds one of several keys with one id, and resolves to false for the others', async (subject) => {
+      const { apiKeys: other } = await subject.another();
+      const records = times(20, (number) => sampleApiKey({ name: `key ${number}` }));
+      const adding = records.map((record, index) =>
+        (index % 2 === 0 ? subject.apiKeys : other).add(record),
+      );
+      const added = await Promise.all(adding);
+
+      const winners = records.filter((_, index) => added[index]);
+      assert.equal(winners.length, 1, 'adds with one id that succeeded');
+      assert.equal(await subject.apiKeys.add({ ...fullApiKey(), id: 'k1' }), false);
+      assert.deepEqual(await subject.apiKeys.list(), winners);
+    });
+
+    test('shows a key, and its revocation, to the next read of every handle, and no other', async (subject) => {
+      const handles = [subject.apiKeys, (await subject.another()).apiKeys];
+      const check = async (...stored: ApiKeyRecord[]): Promise<void> => {
+        for (const handle of handles) {
+          for (const id of ODD_IDS) assert.equal(await handle.findById(id), undefined, id);
+          assert.deepEqual(await handle.findById('k1'), stored[0]);
+          assert.deepEqual(await handle.list(), stored);
+        }
+      };
+      await check();
+      await subject.apiKeys.add(sampleApiKey());
+      await check(sampleApiKey());
+      await subject.apiKeys.revoke('k1', 5);
+      for (const id of ODD_IDS) assert.equal(await subject.apiKeys.revoke(id, 4), undefined, id);
+      await check(sampleApiKey({ revokedAt: 5 }));
+    });
+
+    test('keeps the earliest instant of several revocations, and changes nothing else', async (subject) => {
+      const { apiKeys: other } = await subject.another();
+      const { revokedAt: _, ...unrevoked } = fullApiKey();
+      for (const record of [sampleApiKey(), unrevoked]) await subject.apiKeys.add(record);
+      const instants = times(20, (number) => 1000 + ((number * 7 + 3) % 20));
+
+      const revoking = instants.map((at) =>
+        (at % 2 === 0 ? subject.apiKeys : other).revoke('full', at),
+      );
+      await Promise.all(revoking);
+
+      const revoked = { ...unrevoked, revokedAt: 1000 };
+      for (const handle of [subject.apiKeys, other]) {
+        assert.deepEqual(await handle.findById('full'), revoked);
+        assert.deepEqual(await handle.revoke('full', 2000), revoked, 'a later revocation');
+      }
+      assert.deepEqual(await subject.apiKeys.findById('k1'), sampleApiKey());
+    });
+
+    test('rejects aborted calls with the reason, changes nothing, and leaves no listener', (subject) =>
+      checkAborts(subject, 'apiKeys'));
+  });
+}

@@ -1,0 +1,84 @@
+import { MAX_GIVEN_ID, petWithId, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
+import assert from 'node:assert/strict';
+import { FULL_PET, TRICKY_PETS, samplePet, times } from './samples.js';
+import { checkAborts } from './store-operations.js';
+import { checkReads, listAll, storeCases, type Ports, type PortSuite } from './store-subject.js';
+
+/** Ids at which a number, a double or an int32 goes wrong first, and the greatest. */
+const GREAT_IDS = [2n ** 31n, 2n ** 32n + 1n, 2n ** 53n + 1n, MAX_GIVEN_ID];
+
+const examplePet = (id: bigint, fields?: Partial<UnsavedPet>): Pet =>
+  petWithId(id, { ...FULL_PET, name: `Pet ${id}`, categoryId: -id, ...fields });
+
+const petsWithIds = (...ids: readonly bigint[]): Pet[] => ids.map((id) => examplePet(id));
+
+/** Reserves the ids, then writes the animals. */
+async function write({ transfer }: Ports<'transfer'>, pets: readonly Pet[]): Promise<void> {
+  await transfer.reserveIds(pets.reduce((last, { id }) => (id > last ? id : last), 0n));
+  await transfer.writePets(pets);
+}
+
+/** The clauses of `CatalogueTransfer`. `open` resolves to a store, or to `{ pets, transfer }`. */
+export function catalogueTransferTests(suite: PortSuite): void {
+  const test = storeCases(suite)('pets', 'transfer');
+
+  suite.describe('CatalogueTransfer', () => {
+    test('stores animals under their ids exactly, for every way of reading, also when it is opened again', async (subject) => {
+      const given = TRICKY_PETS.map((pet, index) => petWithId(BigInt(index + 1), pet));
+      const stored = [...given, ...petsWithIds(...GREAT_IDS)];
+
+      await write(subject, stored);
+
+      const { pets } = await subject.reopen();
+      await checkReads(pets, stored);
+      for (const [index, pet] of stored.entries()) {
+        const next = stored.slice(index + 1, index + 2);
+        assert.deepEqual(await pets.list({ after: pet.id, limit: 1 }), next, `after ${pet.id}`);
+      }
+    });
+
+    test('stores every animal of a batch of 1,001, in any order, also below those that are stored', async (subject) => {
+      const ids = times(1001, BigInt);
+      await write(subject, petsWithIds(2000n));
+
+      await subject.transfer.writePets(petsWithIds(...ids.toReversed()));
+
+      const found = await subject.pets.list({ limit: 2000 });
+      // The ids first: to show how a thousand animals differ takes seconds.
+      assert.equal(found.map(({ id }) => id).join(), [...ids, 2000n].join());
+      assert.deepEqual(found, petsWithIds(...ids, 2000n));
+    });
+
+    test('stores an animal once, and never in place of another: what is taken is left out of a batch', async (subject) => {
+      const { pets, transfer } = subject;
+      const pet = await pets.add(samplePet({ name: 'Bella' }));
+      const ids = [pet.id + 1n, pet.id + 2n];
+      const batch = petsWithIds(pet.id, ...ids);
+      await write(subject, batch);
+      const last = examplePet(pet.id + 3n);
+      await transfer.reserveIds(last.id);
+      const again = [...batch, last, { ...last, name: 'later' }];
+      await Promise.all(times(2, () => transfer.writePets(again)));
+
+      assert.deepEqual(await listAll(pets), [pet, ...petsWithIds(...ids), last]);
+    });
+
+    test('assigns greater ids after those that were reserved, also when it is opened again', async (subject) => {
+      const { pets, transfer } = subject;
+      await pets.add(samplePet()); // a handle may have taken a block of ids
+      for (const last of [2n, 41n, 2n ** 32n, 2n ** 53n + 1n, MAX_GIVEN_ID]) {
+        await transfer.reserveIds(last);
+        await transfer.reserveIds(1n); // takes nothing back
+        assert.ok((await transfer.survey()).lastId >= last, `the last id, of ${last}`);
+        const { id } = await pets.add(samplePet());
+        assert.ok(id > last, `${id} was assigned, though ids up to ${last} were reserved`);
+      }
+      const { pets: again } = await subject.reopen();
+      const { id } = await again.add(samplePet());
+      assert.ok(id > MAX_GIVEN_ID, `${id} was assigned after it was opened again`);
+    });
+
+    test('rejects aborted calls with the reason, changes nothing, and leaves no listener', (subject) =>
+      checkAborts(subject, 'transfer'));
+  });
+}

@@ -1,0 +1,15 @@
+import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
+import { storeCases, type PortSuite } from '../store-subject.js';
+import { addingCases } from './adding.js';
+import { claimingCases } from './claiming.js';
+import { readingCases } from './reading.js';
+
+/** The clauses of `PetRepository`. `open` resolves to a store, to `{ pets }` or to the repository itself. */
+export function petRepositoryTests(suite: PortSuite<PetRepository>): void {
+  const cases = storeCases(suite, 'pets');
+  suite.describe('PetRepository', () => {
+    addingCases(cases);
+    readingCases(cases);
+    claimingCases(cases);
+  });
+}

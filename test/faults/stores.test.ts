@@ -1,0 +1,244 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { openMemoryStore } from '../../src/adapters/memory/index.js';
+import type { Claim } from '../../src/application/ports/pet-repository.js';
+import type { CompleteStore } from '../../src/application/ports/store.js';
+import { petWithId, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
+import { PET_STATUSES } from '../../src/domain/pet-status.js';
+import { storeTests } from '../contract/index.js';
+import { catches, type Fault, type Faults } from './faults.js';
+
+type Pets = CompleteStore['pets'];
+type Query = Parameters<Pets['list']>[0];
+
+/** A store with a fault, or a handle of it. */
+type StoreFault = Fault<CompleteStore, [handle: 'first' | 'reopened' | 'another']>;
+
+/** A fault of one port, in every handle. */
+const inPort =
+  <Name extends 'pets' | 'changes' | 'apiKeys' | 'transfer'>(
+    name: Name,
+    fault: Fault<CompleteStore[Name], [store: CompleteStore]>,
+  ): StoreFault =>
+  (store) => ({ [name]: { ...store[name], ...fault(store[name], store) } });
+
+const adds = (change: (pet: UnsavedPet) => Partial<UnsavedPet>): StoreFault =>
+  inPort('pets', (pets) => ({
+    add: (pet, options) => pets.add({ ...pet, ...change(pet) }, options),
+  }));
+
+const asks = (change: (query: Query) => Partial<Query>): StoreFault =>
+  inPort('pets', (pets) => ({
+    list: (query, options) => pets.list({ ...query, ...change(query) }, options),
+  }));
+
+const returns = (change: (pets: readonly Pet[]) => readonly Pet[]): StoreFault =>
+  inPort('pets', (pets) => ({ list: async (...given) => change(await pets.list(...given)) }));
+
+const claims = (
+  change: (claim: Claim, now: number) => Partial<Claim & { now: number }>,
+): StoreFault =>
+  inPort('pets', (pets) => ({
+    addOnce(pet, claim, now, options) {
+      const { now: at = now, ...changed } = change(claim, now);
+      return pets.addOnce(pet, { ...claim, ...changed }, at, options);
+    },
+  }));
+
+/** Remembers the first result for each id. */
+const remembers = (isKept: (found: Pet | undefined) => boolean): StoreFault =>
+  inPort('pets', (pets) => {
+    const known = new Map<bigint, Pet | undefined>();
+    return {
+      async findById(id, options) {
+        if (known.has(id)) return known.get(id);
+        const found = await pets.findById(id, options);
+        if (isKept(found)) known.set(id, found);
+        return found;
+      },
+    };
+  });
+
+const FAULTS: Faults<StoreFault> = {
+  'keeps every value exactly, under ascending ids, also when it is opened again': {
+    'a Number in place of a bigint': adds(({ categoryId }) => ({
+      categoryId: BigInt(Number(categoryId)),
+    })),
+    'a trimmed name': adds(({ name }) => ({ name: name.trim() })),
+    'a name cut to 255 characters': adds(({ name }) => ({ name: name.slice(0, 255) })),
+    'a store that is empty when it is opened again': (_, handle) =>
+      handle === 'reopened' ? openMemoryStore() : {},
+  },
+  'lists what is after an id and has a status, in ascending order of id, up to the limit': {
+    'a list in another order': returns((pets) => pets.toReversed()),
+    'one more than the limit': asks(({ limit }) => ({ limit: limit + 1 })),
+    'a list that begins at `after`': asks(({ after = 1n }) => ({ after: after - 1n })),
+    'a status that is ignored': asks(() => ({ status: undefined })),
+  },
+  'finds each animal by its own id, and none by an id that was not assigned': {
+    'null for no animal': inPort('pets', (pets) => ({
+      findById: async (...given) =>
+        (await pets.findById(...given)) ?? (null as unknown as undefined),
+    })),
+  },
+  'returns frozen animals, in a list that is not its own': {
+    'animals that can be changed': returns((pets) => pets.map((pet) => ({ ...pet }))),
+  },
+  'shows a new animal to the next read, even one that found nothing before': {
+    'a cache that remembers absence': remembers((found) => found === undefined),
+  },
+  'shows a new animal at once to another handle that reads all the time': {
+    'another handle that caches': (store, handle) =>
+      handle === 'another' ? remembers((found) => found === undefined)(store, handle) : {},
+  },
+  'rejects aborted calls with the reason, stores nothing, and leaves no listener': {
+    'deaf animals': inPort('pets', (pets) => ({
+      addOnce: (pet, claim, now) => pets.addOnce(pet, claim, now),
+    })),
+    'an abort that is looked at after the work': inPort('pets', (pets) => ({
+      async add(pet, options) {
+        const added = await pets.add(pet);
+        options?.signal?.throwIfAborted();
+        return added;
+      },
+    })),
+  },
+  'rejects aborted calls with the reason, changes nothing, and leaves no listener': {
+    'other ports that are deaf': ({ changes, apiKeys, transfer }) => ({
+      changes: { ...changes, remove: (id, condition) => changes.remove(id, condition) },
+      apiKeys: { ...apiKeys, revoke: (id, at) => apiKeys.revoke(id, at) },
+      transfer: { ...transfer, reserveIds: (last) => transfer.reserveIds(last) },
+    }),
+  },
+  'stores one animal for a claim and replays it as it was created, but not for another fingerprint':
+    {
+      'no claim': inPort('pets', (pets) => ({
+        addOnce: async (pet) => ({ pet: await pets.add(pet), replayed: false }),
+      })),
+      'a fingerprint that is ignored': claims(() => ({ fingerprint: '' })),
+    },
+  'separates scopes and keys that are equal when joined, folded, trimmed or cut, also when it is opened again':
+    {
+      'one scope for all claims': claims(() => ({ scope: '' })),
+    },
+  'stores one animal for twenty simultaneous equal claims, and one more once they have expired': {
+    'a claim that is looked for before it is made': inPort('pets', (pets) => {
+      let made: Pet | undefined;
+      return {
+        async addOnce(pet) {
+          const earlier = made;
+          await turn();
+          made ??= await pets.add(pet);
+          return earlier
+            ? { pet: earlier, replayed: true }
+            : { pet: await pets.add(pet), replayed: false };
+        },
+      };
+    }),
+  },
+  'honours a claim until its keepUntil by `now`, which a replay does not prolong, and then forgets it':
+    {
+      'a claim that never expires': claims(() => ({ now: 0 })),
+      'a claim that expires by the clock of the machine': claims((_, now) => ({
+        now: Math.max(now, Date.now()),
+      })),
+    },
+  'changes the given fields of one animal and nothing else, for every handle, also when it is opened again':
+    {
+      'a cache that remembers animals': remembers((found) => found !== undefined),
+    },
+  'changes and removes only from one of the statuses, and else names the one it is': {
+    'a change without its condition': inPort('changes', (changes) => ({
+      change: (id, fields) => changes.change(id, fields, PET_STATUSES),
+    })),
+  },
+  'removes an animal once, for every handle, and never assigns its id again, also when it is opened again':
+    {
+      'true for every removal': inPort('changes', (changes) => ({
+        remove: async (...given) => (await changes.remove(...given)) || true,
+      })),
+      'ids that are counted': inPort('pets', (pets) => ({
+        async add(pet) {
+          const added = await pets.add(pet);
+          return petWithId(BigInt((await pets.list({ limit: 1000 })).length), added);
+        },
+      })),
+    },
+  'replays a create as it was, whatever became of the animal, also when it is opened again': {
+    'a claim that ends with its animal': inPort('pets', (pets) => ({
+      async addOnce(pet, ...given) {
+        const added = await pets.addOnce(pet, ...given);
+        if (await pets.findById(added.pet.id)) return added;
+        return { pet: await pets.add(pet), replayed: false };
+      },
+    })),
+  },
+  'lets exactly one of forty simultaneous changes from one status succeed': {
+    'a condition that is checked before': inPort('changes', (changes, store) => ({
+      async change(id, fields, condition) {
+        const found = await store.pets.findById(id);
+        await turn();
+        const isMet = found && !('id' in condition) && condition.includes(found.status);
+        return changes.change(id, fields, isMet ? PET_STATUSES : condition);
+      },
+    })),
+  },
+  'keeps simultaneous changes of different fields, and removes an animal once beside them': {
+    'a change that writes the whole animal': inPort('changes', (changes, store) => ({
+      async change(id, fields, condition) {
+        const found = await store.pets.findById(id);
+        await turn();
+        return changes.change(id, { ...found, ...fields }, condition);
+      },
+    })),
+  },
+  'keeps every value exactly, in ascending order of creation, also when it is opened again': {
+    'an expiry that is not stored': inPort('apiKeys', (apiKeys) => ({
+      add: (apiKey, options) => apiKeys.add({ ...apiKey, expiresAt: undefined }, options),
+    })),
+  },
+  'shows a key, and its revocation, to the next read of every handle, and no other': {
+    'a revocation that is not stored': inPort('apiKeys', (apiKeys) => ({
+      async revoke(id, revokedAt) {
+        const found = await apiKeys.findById(id);
+        return found && { ...found, revokedAt };
+      },
+    })),
+  },
+  'stores animals under their ids exactly, for every way of reading, also when it is opened again':
+    {
+      'Numbers for ids': inPort('transfer', (transfer) => ({
+        writePets: (pets) =>
+          transfer.writePets(pets.map((pet) => petWithId(BigInt(Number(pet.id)), pet))),
+      })),
+    },
+  'assigns greater ids after those that were reserved, also when it is opened again': {
+    'ids that are not reserved': inPort('transfer', () => ({ reserveIds: async () => {} })),
+  },
+  'closes twice, and rejects every call of every port after it with service_unavailable': {
+    'a store that works after close': () => ({ close: async () => {} }),
+    'an error of its own': inPort('changes', (changes) => ({
+      remove: (...given) =>
+        changes.remove(...given).catch((cause: unknown) => {
+          throw new TypeError('connection is closed', { cause });
+        }),
+    })),
+  },
+};
+
+describe('The suites of a store', () =>
+  catches(FAULTS, (runner, broken) => {
+    const open = async () => {
+      const memory = openMemoryStore();
+      const as = (handle: 'first' | 'reopened' | 'another') => ({
+        ...memory,
+        ...broken?.(memory, handle),
+      });
+      return {
+        store: as('first'),
+        reopen: async () => as('reopened'),
+        another: async () => as('another'),
+        close: memory.close,
+      };
+    };
+    storeTests({ ...runner, open });
+  }));
