@@ -27,7 +27,7 @@ const TRICKY_KEYS: readonly ApiKeyRecord[] = [
   { scopes: ['pets:groom', 'pets:read', ' a "b" , é'] },
 ]
   .map((fields, index) =>
-    sampleApiKey({ id: `k${index}`, createdAt: 1_750_000_000_000 + index, ...fields }),
+    sampleApiKey({ id: `k${index}`, createdAt: 1_760_000_000_000 + index, ...fields }),
   )
   .sort((one, other) => one.createdAt - other.createdAt);
 

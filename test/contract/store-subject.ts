@@ -30,8 +30,10 @@ type Closable = Partial<Pick<Store, 'close'>>;
 /** What `open` resolves to: what is tested as `store`, or itself, with what else it can do. */
 export type Opened<Tested> = (Tested | { readonly store: Tested }) & Handles<Tested>;
 
-/** What `storeTests` gets; the suites of its ports get less of a store, or the port itself. */
+/** What `storeTests` gets. */
 export type StoreSuite = SuiteOptions<Opened<UsedStore>>;
+
+/** What the suite of a port gets: the ports of a store that it needs, or some the port itself. */
 export type PortSuite<Port = never> = SuiteOptions<Opened<Partial<Pick<Store, PortName>> | Port>>;
 
 /** What the cases of a store get. Where `without` names `reopen` or `another`, those resolve to the same store. */
@@ -58,7 +60,7 @@ async function openSubject(
   const further = (name: 'reopen' | 'another') => async () => {
     if (opened[name] === undefined && without.includes(name)) return store;
     requireMember(opened[name], name);
-    const handle = (await opened[name]?.()) ?? opened;
+    const handle = await opened[name]();
     handles.push(handle);
     return storeOf(handle, port);
   };

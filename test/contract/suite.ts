@@ -54,7 +54,10 @@ export const casesOf =
   };
 
 /** Fails if `open` did not give this member. */
-export function requireMember(member: unknown, name: string): void {
+export function requireMember<Member>(
+  member: Member,
+  name: string,
+): asserts member is NonNullable<Member> {
   const hint = `give it, or name it in \`without\` if it is missing on purpose`;
   assert.ok(member !== undefined, `\`open\` gave no ${name}: ${hint}`);
 }
