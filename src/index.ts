@@ -15,17 +15,10 @@ export type {
   PetPage,
   PetQuery,
 } from './application/animal-store.js';
-export { CopyError, copyCatalogue, type CopiedCatalogue } from './application/copy-catalogue.js';
 export {
   createAnimalStore,
   type AnimalStoreDependencies,
 } from './application/create-animal-store.js';
-export {
-  importPets,
-  type ImportOptions,
-  type ImportReport,
-  type ImportRow,
-} from './application/import-pets.js';
 export type { ApiKeyRecord, ApiKeyRepository } from './application/ports/api-key-repository.js';
 export {
   SCOPES,
@@ -34,21 +27,11 @@ export {
   type Principal,
   type Scope,
 } from './application/ports/authenticator.js';
-export type { CatalogueTransfer, PetClaim } from './application/ports/catalogue-transfer.js';
+export type { CatalogueTransfer } from './application/ports/catalogue-transfer.js';
 export type { Clock } from './application/ports/clock.js';
-export {
-  unmetCondition,
-  type PetChanges,
-  type PetCondition,
-} from './application/ports/pet-changes.js';
+export type { PetChanges } from './application/ports/pet-changes.js';
 export type { Claim, PetRepository } from './application/ports/pet-repository.js';
-export type {
-  CompleteStore,
-  OpenMode,
-  OpenOptions,
-  Store,
-  StoreFactory,
-} from './application/ports/store.js';
+export type { OpenMode, OpenOptions, Store, StoreFactory } from './application/ports/store.js';
 export {
   AnimalStoreError,
   IdempotencyConflictError,
@@ -56,7 +39,6 @@ export {
   InvalidParameterError,
   InvalidPetError,
   PetNotFoundError,
-  PreconditionFailedError,
   StatusConflictError,
   UnavailableError,
   isAnimalStoreError,
@@ -65,6 +47,6 @@ export {
   type Fault,
 } from './domain/errors.js';
 export { parseInt64 } from './domain/int64.js';
-export { petWithId, type NewPet, type Pet, type UnsavedPet } from './domain/pet.js';
+export { fingerprintOf, petWithId, type NewPet, type Pet, type UnsavedPet } from './domain/pet.js';
 export { PET_STATUSES, type PetStatus } from './domain/pet-status.js';
 export { parseJson, stringifyJson } from './exact-json.js';

@@ -3,17 +3,13 @@ import type { PetStatus } from '../domain/pet-status.js';
 
 /**
  * Driving port: what the animal store does. `createAnimalStore` implements it on a repository, the HTTP client on a
- * remote service. Every implementation passes `animalStoreContract`.
+ * remote service. Every implementation passes `animalStoreTests`.
  *
  * Every operation may reject with `UnavailableError`, and rejects with `signal.reason` when the call is aborted. A signal
- * that is aborted before the call counts more than any fault of the arguments. Options, or a query, that are neither empty
- * nor have a known member reject with a `TypeError`.
+ * that is aborted before the call counts more than any fault of the arguments.
  * Pets hold bigints, which `JSON.stringify` refuses: use `stringifyJson` of this package.
  */
 export interface AnimalStore {
-  /** Whether `createPet` takes idempotency keys. `false` if the store keeps none. Default: `true`. */
-  readonly keepsIdempotencyKeys?: boolean | undefined;
-
   /**
    * Returns one page of animals in ascending order of id. Passing `next` as `after` to the end returns every animal
    * that exists, and has the status, during the whole traversal exactly once.
@@ -26,7 +22,7 @@ export interface AnimalStore {
    * Adds an animal under an id that the store assigns. With an idempotency key the animal is added at most once:
    * a retry within 24 hours resolves to the animal as it was created, `replayed: true`.
    * @throws {InvalidPetError} naming every fault. Nothing was stored.
-   * @throws {InvalidParameterError} the idempotency key or its scope is not valid, or the store keeps none.
+   * @throws {InvalidParameterError} the idempotency key or its scope is not valid.
    * @throws {IdempotencyKeyReusedError} the key was used for another animal. Nothing was stored.
    * @throws {IdempotencyConflictError} an earlier call with the key is still in progress.
    */
@@ -52,17 +48,15 @@ export interface ExperimentalAnimalStore extends AnimalStore {
    * @throws {InvalidParameterError} `from` is unknown, or the id is a number that is not a safe integer.
    * @throws {PetNotFoundError} no animal has this id, or it is not an int64.
    * @throws {StatusConflictError} the animal does not have the status `from`. Nothing was changed.
-   * @throws {PreconditionFailedError} the animal is not the same as `from`. Nothing was changed.
    */
   changePet(id: bigint | number, change: Partial<NewPet>, options?: ChangeOptions): Promise<Pet>;
 
   /**
-   * Removes an animal. The store never assigns its id again; only an import that keeps ids brings one back. Until then a
-   * retry of its create still resolves to the animal as it was created.
+   * Removes an animal. The store never assigns its id again, and a retry of its create still resolves to the animal as it
+   * was created.
    * @throws {InvalidParameterError} `from` is unknown, or the id is a number that is not a safe integer.
    * @throws {PetNotFoundError} no animal has this id (any more), or it is not an int64.
    * @throws {StatusConflictError} the animal does not have the status `from`. It was not removed.
-   * @throws {PreconditionFailedError} the animal is not the same as `from`. It was not removed.
    */
   removePet(id: bigint | number, options?: ChangeOptions): Promise<void>;
 }
@@ -75,8 +69,8 @@ export interface CallOptions {
 
 /** Options of `changePet` and `removePet`. */
 export interface ChangeOptions extends CallOptions {
-  /** Makes the change only if the animal has this status now, or is the same in every field. Default: always. */
-  readonly from?: PetStatus | Pet | undefined;
+  /** Makes the change only if the animal has this status now. Default: always. */
+  readonly from?: PetStatus | undefined;
 }
 
 /** Which animals a page holds. */

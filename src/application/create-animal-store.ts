@@ -1,24 +1,16 @@
-import { InvalidParameterError, PetNotFoundError } from '../domain/errors.js';
-import { petChange, unsavedPet, type UnsavedPet } from '../domain/pet.js';
-import type {
-  AnimalStore,
-  CallOptions,
-  CreatedPet,
-  ExperimentalAnimalStore,
-  IdempotencyKey,
-  PetQuery,
-} from './animal-store.js';
+import { PetNotFoundError } from '../domain/errors.js';
+import { fingerprintOf, petChange, unsavedPet } from '../domain/pet.js';
+import type { AnimalStore, ExperimentalAnimalStore } from './animal-store.js';
 import {
   PAGE_LIMIT,
-  petCondition,
+  requireFrom,
   requireIdempotencyKey,
   requirePetId,
   requirePetQuery,
 } from './call-rules.js';
-import { requireProgress } from './pet-pages.js';
-import { systemClock, timeOf, type Clock } from './ports/clock.js';
+import { systemClock, type Clock } from './ports/clock.js';
 import type { PetChanges } from './ports/pet-changes.js';
-import { fingerprintText, type PetRepository } from './ports/pet-repository.js';
+import type { PetRepository } from './ports/pet-repository.js';
 
 /** What an animal store is made of. */
 export interface AnimalStoreDependencies {
@@ -28,12 +20,10 @@ export interface AnimalStoreDependencies {
   readonly changes?: PetChanges | undefined;
   /** Default: the machine's clock. */
   readonly clock?: Clock | undefined;
-  /**
-   * The SHA-256 of a text in UTF-8, in lower-case hexadecimal. It checks that a retry sends the same animal. Default: by
-   * Web Crypto, which runs everywhere; a synchronous one, such as `hash` of `node:crypto`, costs a tenth.
-   */
-  readonly sha256?: ((text: string) => string | Promise<string>) | undefined;
 }
+
+/** How long an idempotency key is honoured, in milliseconds: 24 hours. */
+export const CLAIM_LIFETIME = 24 * 60 * 60 * 1000;
 
 /**
  * Makes an animal store on any repository; with `changes` one whose animals can be changed. It opens nothing: the caller
@@ -47,85 +37,62 @@ export function createAnimalStore({
   pets,
   changes,
   clock = systemClock,
-  sha256 = sha256ByWebCrypto,
 }: AnimalStoreDependencies): AnimalStore {
-  async function createOnce(
-    pet: UnsavedPet,
-    idempotencyKey: IdempotencyKey,
-    options: CallOptions,
-  ): Promise<CreatedPet> {
-    if (pets.addOnce === undefined) throw new InvalidParameterError([NO_KEYS_KEPT]);
-    const now = timeOf(clock);
-    const { scope, key } = requireIdempotencyKey(idempotencyKey);
-    const fingerprint = await sha256(fingerprintText(pet));
-    const claim = Object.freeze({ scope, key, fingerprint, keepUntil: now + CLAIM_LIFETIME });
-    return pets.addOnce(pet, claim, now, options);
-  }
-
-  return Object.freeze({
-    keepsIdempotencyKeys: pets.addOnce !== undefined,
-
-    async listPets(query = {}, options = {}) {
-      requirePetQuery(query, options);
+  return {
+    async listPets(query = {}, { signal } = {}) {
+      signal?.throwIfAborted();
+      requirePetQuery(query);
       const { limit = PAGE_LIMIT.default, status, after } = query;
       // One more than requested: its existence tells whether there is a next page.
-      const oneMore = { after, limit: limit + 1, status } satisfies Required<PetQuery>;
-      const found = await pets.list(oneMore, options);
-      requireProgress(found, after);
+      const found = await pets.list({ after, limit: limit + 1, status }, { signal });
       const last = found.length > limit ? found[limit - 1] : undefined;
-      if (last === undefined) return { pets: found };
-      return { pets: found.slice(0, limit), next: last.id };
+      return last === undefined ? { pets: found } : { pets: found.slice(0, limit), next: last.id };
     },
 
-    async createPet(pet, options = {}) {
-      const { idempotencyKey, signal } = options;
+    async createPet(given, { idempotencyKey, signal } = {}) {
       signal?.throwIfAborted();
-      const unsaved = unsavedPet(pet);
-      if (idempotencyKey !== undefined) return createOnce(unsaved, idempotencyKey, { signal });
-      return { pet: await pets.add(unsaved, { signal }), replayed: false };
+      const pet = unsavedPet(given);
+      if (idempotencyKey === undefined)
+        return { pet: await pets.add(pet, { signal }), replayed: false };
+      const now = clock.now().getTime();
+      const claim = {
+        ...requireIdempotencyKey(idempotencyKey),
+        fingerprint: fingerprintOf(pet),
+        keepUntil: now + CLAIM_LIFETIME,
+      };
+      return pets.addOnce(pet, claim, now, { signal });
     },
 
-    async getPet(id, options = {}) {
-      const petId = requirePetId(id, options);
-      const pet = await pets.findById(petId, options);
+    async getPet(id, { signal } = {}) {
+      signal?.throwIfAborted();
+      const petId = requirePetId(id);
+      const pet = await pets.findById(petId, { signal });
       if (pet === undefined) throw new PetNotFoundError(petId);
       return pet;
     },
 
     ...(changes && changingAnimals(changes)),
-  } satisfies AnimalStore);
+  };
 }
 
 /** The operations of `ExperimentalAnimalStore` alone. */
 const changingAnimals = (
   changes: PetChanges,
 ): Omit<ExperimentalAnimalStore, keyof AnimalStore> => ({
-  async changePet(id, change, options = {}) {
-    const petId = requirePetId(id, options);
-    const { from, signal } = options;
-    const condition = petCondition(from);
-    const pet = await changes.change(petId, petChange(change), condition, { signal });
+  async changePet(id, change, { from, signal } = {}) {
+    signal?.throwIfAborted();
+    const petId = requirePetId(id);
+    requireFrom(from);
+    const pet = await changes.change(petId, petChange(change), from, { signal });
     if (pet === undefined) throw new PetNotFoundError(petId);
     return pet;
   },
 
-  async removePet(id, options = {}) {
-    const petId = requirePetId(id, options);
-    const { from, signal } = options;
-    const isRemoved = await changes.remove(petId, petCondition(from), { signal });
+  async removePet(id, { from, signal } = {}) {
+    signal?.throwIfAborted();
+    const petId = requirePetId(id);
+    requireFrom(from);
+    const isRemoved = await changes.remove(petId, from, { signal });
     if (!isRemoved) throw new PetNotFoundError(petId);
   },
 });
-
-const NO_KEYS_KEPT = {
-  field: 'idempotencyKey',
-  message: 'must be omitted: the store keeps no idempotency keys',
-};
-
-/** How long an idempotency key is honoured, in milliseconds: 24 hours. */
-const CLAIM_LIFETIME = 24 * 60 * 60 * 1000;
-
-async function sha256ByWebCrypto(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
-}

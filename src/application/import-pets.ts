@@ -1,273 +1,162 @@
-import { InvalidPetError, requireValid, type Fault } from '../domain/errors.js';
-import { isInt64 } from '../domain/int64.js';
+import { InvalidPetError, isAnimalStoreError } from '../domain/errors.js';
+import { toInt64 } from '../domain/int64.js';
 import {
-  MAX_GIVEN_ID,
-  changeFaults,
-  isSamePet,
-  newPetFaults,
+  PET_FIELDS,
+  fingerprintOf,
   petChange,
-  petWithId,
   unsavedPet,
   type NewPet,
   type Pet,
   type UnsavedPet,
 } from '../domain/pet.js';
-import { PET_STATUSES } from '../domain/pet-status.js';
-import { claimTextFault } from './call-rules.js';
-import { systemClock, timeOf, type Clock } from './ports/clock.js';
-import { ADDS_AT_ONCE, fingerprintText } from './ports/pet-repository.js';
+import type { CallOptions } from './animal-store.js';
+import { CLAIM_LIFETIME } from './create-animal-store.js';
+import { systemClock, type Clock } from './ports/clock.js';
 import type { Store } from './ports/store.js';
 
-/** A row of a source, such as a file. */
+/** One record of a file, unchecked. */
 export interface ImportRow {
-  /** Its number in the source: the line of a file. */
+  /** Its line in the file, from 1. */
   readonly line: number;
-  /** What is said of each field, unchecked, or why it cannot be read. */
-  readonly fields: { readonly [Field in keyof Pet]?: unknown } | string;
+  /** Its values by field. `undefined` stands for an empty cell or a missing member. Integers are bigints. */
+  readonly fields: { readonly [Field in keyof Pet]?: unknown };
 }
 
-type GivenFields = Exclude<ImportRow['fields'], string>;
-
-/** What an import has done so far. */
-export interface ImportReport {
-  /** How many animals it has added. */
-  added: number;
-  /** How many times it has changed an animal. Absent if it changes none. */
-  changed?: number;
-  /** It is done with everything up to this line. */
-  line: number;
-}
-
-/** How to import. `pets`, `transfer` and `changes` must belong to one store. */
-export interface ImportOptions extends Partial<Pick<Store, 'pets' | 'transfer' | 'changes'>> {
-  /**
-   * What the id of a row is for. `ignore`: the store assigns a new one. `keep`: the animal gets it; ids ascend, up to
-   * 2^63 - 2^32 - 1, and nothing else may use the store. `update`: the row changes this animal; a row without an id adds
-   * one. Default: `ignore`.
-   */
-  readonly ids?: 'ignore' | 'keep' | 'update' | undefined;
-  /**
-   * Names the source, in 1 to 255 UTF-16 code units, without U+0000 and lone surrogates. With it, each of its lines is
-   * added at most once within a year. The store must keep claims.
-   */
-  readonly source?: string | undefined;
-  /** Default: the machine's clock. */
-  readonly clock?: Clock | undefined;
-  /**
-   * Only checks and counts the rows. Needs `pets` if they are updates, and otherwise no port. Keeps in memory the animals
-   * that it would change: a later row of the same animal is compared with them. Does not look for rows that were added
-   * once from the `source`. Default: false.
-   */
-  readonly dryRun?: boolean | undefined;
-  /**
-   * Called with each invalid line and the reason, before anything of its chunk is stored. If it throws, nothing of the
-   * chunk is stored. Only if somebody removes an animal while its chunk is imported, its line is rejected later.
-   */
-  readonly reject: (line: number, reason: string) => void;
-  /** Updated meanwhile, also for an import that stops. Default: a new one. */
-  readonly report?: ImportReport | undefined;
-}
-
-/**
- * Imports the valid rows, chunk by chunk: adds their animals to `pets`, or with `transfer` keeps their ids, or with
- * `changes` changes the animals that differ, each in one atomic step. Resolves to what was done.
- * @throws {InvalidParameterError} `ids`, `dryRun` or `source` is not valid.
- * @throws {TypeError} the store lacks what the options need.
- * @throws what `reject`, the store or the rows throw. Then everything in the report is stored, and perhaps a part of the
- * next chunk.
- */
-export async function importPets(
-  rows: AsyncIterable<readonly ImportRow[]>,
-  options: ImportOptions,
-): Promise<ImportReport> {
-  requireImportOptions(options);
-  const { ids = 'ignore', reject, report = { added: 0, line: 0 } } = options;
-  const check = rowChecker(ids);
-  const planned = new Map<bigint, Pet>();
-  for await (const chunk of rows) {
-    const newPets: NewRow[] = [];
-    const updates: UpdateRow[] = [];
-    for (const row of chunk) {
-      const checked = check(row);
-      if (typeof checked === 'string') reject(row.line, checked);
-      else if ('change' in checked) updates.push(checked);
-      else newPets.push(checked);
-    }
-
-    await changePets(updates, options, report, planned);
-    if (options.dryRun) report.added += newPets.length;
-    else if (ids === 'keep') await keepPets(newPets, options, report);
-    else await addPets(newPets, options, report);
-    report.line = chunk.at(-1)?.line ?? report.line;
-  }
-  return report;
-}
-
-const ID_USES: readonly unknown[] = ['ignore', 'keep', 'update'];
-
-function requireImportOptions(options: ImportOptions): void {
-  const { ids = 'ignore', source, dryRun = false } = options;
-  requireValid({
-    ids: ID_USES.includes(ids) ? undefined : `must be one of ${ID_USES.join(', ')}`,
-    dryRun: typeof dryRun === 'boolean' ? undefined : 'must be true or false',
-    source: source === undefined ? undefined : claimTextFault(source),
-  });
-}
-
-/** A valid row with an animal to add. Its id is 0 unless ids are kept. */
-interface NewRow {
+/** A line of a file that cannot be imported, and why. */
+export interface LineFault {
   readonly line: number;
-  readonly id: bigint;
-  readonly pet: UnsavedPet;
+  readonly message: string;
 }
 
-/** A valid row with new values of an animal that is stored already. */
-interface UpdateRow {
+/** The checked rows of a file. */
+export interface ImportPlan {
+  readonly added: ReadonlyArray<{ readonly line: number; readonly pet: UnsavedPet }>;
+  /** By the id of the animal. */
+  readonly changed: ReadonlyMap<bigint, ChangedRow>;
+  /** Every fault that can be found without the store, in the order of the lines. */
+  readonly faults: readonly LineFault[];
+}
+
+interface ChangedRow {
   readonly line: number;
-  readonly id: bigint;
   readonly change: Partial<UnsavedPet>;
 }
 
-/** Adds animals under new ids. Others may use the store meanwhile. */
-async function addPets(
-  rows: readonly NewRow[],
-  options: ImportOptions,
-  report: ImportReport,
-): Promise<void> {
-  const addAndCount = async (row: NewRow): Promise<void> => {
-    if (await addPet(row, options)) report.added += 1;
-  };
-  for (const batch of batchesOf(rows)) {
-    await waitForAll(batch.map(addAndCount));
-    report.line = batch.at(-1)?.line ?? report.line;
+/** Reads and checks rows: one without an id adds an animal, one with an id changes that animal. */
+export async function planImport(
+  rows: AsyncIterable<ImportRow | LineFault>,
+  { signal }: CallOptions = {},
+): Promise<ImportPlan> {
+  const added: { line: number; pet: UnsavedPet }[] = [];
+  const changed = new Map<bigint, ChangedRow>();
+  const faults: LineFault[] = [];
+  for await (const row of rows) {
+    signal?.throwIfAborted();
+    if ('message' in row) {
+      faults.push(row);
+      continue;
+    }
+    const { line, fields } = row;
+    try {
+      if (fields.id === undefined) added.push({ line, pet: unsavedPet(fields as NewPet) });
+      else {
+        const change = petChange(fields as Partial<NewPet>);
+        changed.set(requireNewId(fields.id, changed), { line, change });
+      }
+    } catch (error) {
+      if (!isAnimalStoreError(error)) throw error;
+      faults.push({ line, message: error.message });
+    }
   }
+  return { added, changed, faults };
 }
 
-/** How long an animal that was added once is recognised, in milliseconds: a year. */
-const ONCE_LIFETIME = 365 * 24 * 60 * 60 * 1000;
-
-/** Resolves to whether the animal is new: from a source, it may have been added before. */
-async function addPet(
-  { line, pet }: NewRow,
-  { pets, source, clock = systemClock }: ImportOptions,
-): Promise<boolean> {
-  const repository = required(pets, '`pets`');
-  if (source === undefined) {
-    await repository.add(pet);
-    return true;
-  }
-  const now = timeOf(clock);
-  const claim = Object.freeze({
-    scope: source,
-    key: String(line),
-    // The text itself, not a hash of it: hashing takes longer, and the claim is hardly larger than its animal.
-    fingerprint: fingerprintText(pet),
-    keepUntil: now + ONCE_LIFETIME,
-  });
-  const created = await repository.addOnce?.(pet, claim, now);
-  return !required(created, 'a store that keeps claims').replayed;
+/** Where to import. */
+export interface ImportOptions extends CallOptions {
+  readonly store: Pick<Store, 'pets' | 'changes'>;
+  /** Names the content: each of its lines is added at most once within 24 hours. 1 to 255 characters. */
+  readonly source: string;
+  /** Only checks that the animals to change exist. Default: false. */
+  readonly dryRun?: boolean | undefined;
+  /** Default: the machine's clock. */
+  readonly clock?: Clock | undefined;
 }
 
-/** Stores animals under their ids. If it rejects, any of them may be stored. */
-async function keepPets(
-  rows: readonly NewRow[],
-  options: ImportOptions,
-  report: ImportReport,
-): Promise<void> {
-  const transfer = required(options.transfer, '`transfer`');
-  await transfer.reserveIds(rows.at(-1)?.id ?? 0n);
-  await transfer.writePets(rows.map(({ id, pet }) => petWithId(id, pet)));
-  report.added += rows.length;
+/** What an import did, or with `dryRun` would do. */
+export interface ImportReport {
+  /** Rows without an id whose animal is new. A dry run counts those that an earlier import added, too. */
+  readonly added: number;
+  /** Rows with an id that differed from their animal. */
+  readonly changed: number;
+  /** The lines whose animal does not exist. With any, nothing was stored. */
+  readonly faults: readonly LineFault[];
 }
+
+/** How many rows are looked up or stored at once. */
+const BATCH_SIZE = 64;
 
 /**
- * Changes the animals that differ. Rejects the rows whose id no animal has before it changes any.
- * @param planned the animals that a dry run would have changed, as they would be now, by id
+ * Stores checked rows. After a failure import the same source again: what is stored already is not stored twice.
+ * @throws {Error} a row has an id, and the store has no `changes`. Nothing was stored.
+ * @throws what the store throws
  */
-async function changePets(
-  rows: readonly UpdateRow[],
-  { pets, changes, dryRun, reject }: ImportOptions,
-  report: ImportReport,
-  planned: Map<bigint, Pet>,
-): Promise<void> {
-  const rowsById = Map.groupBy(rows, ({ id }) => id);
-  const current = new Map<bigint, Pet>();
-  const find = async (id: bigint): Promise<void> => {
-    const pet = planned.get(id) ?? (await required(pets, '`pets`').findById(id));
-    if (pet) current.set(id, pet);
-  };
-  for (const batch of batchesOf([...rowsById.keys()])) await waitForAll(batch.map(find));
-  for (const { line, id } of rows) if (!current.has(id)) reject(line, noAnimalHas(id));
+export async function importPets(
+  plan: ImportPlan,
+  { store: { pets, changes }, source, dryRun = false, clock = systemClock, signal }: ImportOptions,
+): Promise<ImportReport> {
+  if (plan.changed.size > 0 && changes === undefined)
+    throw Object.assign(new Error('The store cannot change animals.'), { isLasting: true });
 
-  const apply = async ({ line, id, change }: UpdateRow): Promise<void> => {
-    const pet = current.get(id);
-    if (pet === undefined) return; // its row is rejected already
-    const wanted = petWithId(id, { ...pet, ...change });
-    if (isSamePet(pet, wanted)) return;
-    const changed = dryRun
-      ? wanted
-      : await required(changes, '`changes`').change(id, change, PET_STATUSES);
-    if (changed === undefined) {
-      reject(line, noAnimalHas(id)); // it was removed meanwhile
-      return;
-    }
-    current.set(id, changed);
-    if (dryRun) planned.set(id, changed);
-    report.changed = (report.changed ?? 0) + 1;
-  };
-  // Of several rows for one animal the last one counts.
-  const applyInOrder = async (ofOneAnimal: readonly UpdateRow[]): Promise<void> => {
-    for (const row of ofOneAnimal) await apply(row);
-  };
-  for (const batch of batchesOf([...rowsById.values()])) await waitForAll(batch.map(applyInOrder));
+  const faults: LineFault[] = [];
+  const differing = new Map<bigint, ChangedRow>();
+  await inBatches(plan.changed, async ([id, row]) => {
+    const pet = await pets.findById(id, { signal });
+    if (pet === undefined) faults.push({ line: row.line, message: noAnimalHas(id) });
+    else if (differs(pet, row.change)) differing.set(id, row);
+  });
+  const report = { added: plan.added.length, changed: differing.size, faults };
+  if (dryRun || faults.length > 0) return report;
+
+  let added = 0;
+  await inBatches(plan.added, async ({ line, pet }) => {
+    const now = clock.now().getTime();
+    const claim = {
+      scope: source,
+      key: String(line),
+      fingerprint: fingerprintOf(pet),
+      keepUntil: now + CLAIM_LIFETIME,
+    };
+    const { replayed } = await pets.addOnce(pet, claim, now, { signal });
+    if (!replayed) added += 1;
+  });
+  await inBatches(differing, async ([id, { line, change }]) => {
+    const changed = await changes?.change(id, change, undefined, { signal });
+    if (changed === undefined) throw new Error(`Line ${line}: ${noAnimalHas(id)}`);
+  });
+  return { ...report, added };
 }
 
-const noAnimalHas = (id: bigint): string => `No animal has the id ${id}.`;
+const differs = (pet: Pet, change: Partial<UnsavedPet>): boolean =>
+  PET_FIELDS.some((field) => change[field] !== undefined && change[field] !== pet[field]);
 
-function required<Part>(part: Part | undefined, name: string): Part {
-  if (part === undefined) throw new TypeError(`The import needs ${name}.`);
-  return part;
+/** @throws {InvalidPetError} it is not an int64, or an earlier row has it */
+function requireNewId(given: unknown, earlier: ReadonlyMap<bigint, ChangedRow>): bigint {
+  const id = toInt64(given);
+  const line = id === undefined ? undefined : earlier.get(id)?.line;
+  if (id !== undefined && line === undefined) return id;
+  const message = id === undefined ? 'must be a 64-bit integer' : `is the id of line ${line}, too`;
+  throw new InvalidPetError([{ field: 'id', message }]);
 }
 
-/** As many items at a time as a store takes calls at once. */
-function* batchesOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
-  for (let start = 0; start < items.length; start += ADDS_AT_ONCE)
-    yield items.slice(start, start + ADDS_AT_ONCE);
+const noAnimalHas = (id: bigint): string =>
+  `No animal has the id ${id}: an import only changes animals that exist; copy and restore bring ids back.`;
+
+/** Calls `work` for each item, for some at once. All calls of a batch have ended when the first error is thrown. */
+async function inBatches<Item>(items: Iterable<Item>, work: (item: Item) => Promise<void>) {
+  const all = [...items];
+  for (let start = 0; start < all.length; start += BATCH_SIZE) {
+    const results = await Promise.allSettled(all.slice(start, start + BATCH_SIZE).map(work));
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
 }
-
-/** Waits for all, and then throws what the first that failed rejected with. */
-async function waitForAll(work: ReadonlyArray<Promise<void>>): Promise<void> {
-  const results = await Promise.allSettled(work);
-  const failed = results.find((result) => result.status === 'rejected');
-  if (failed) throw failed.reason;
-}
-
-/** Returns a function for all rows in their order. It returns what a row holds, or why the row is not valid. */
-function rowChecker(ids: ImportOptions['ids']) {
-  let lastId = 0n;
-  return ({ line, fields }: ImportRow): NewRow | UpdateRow | string => {
-    if (typeof fields === 'string') return fields;
-    const { id } = fields;
-    if (ids === 'update' && id !== undefined) return checkUpdate(line, id, fields);
-
-    const faults = newPetFaults(fields);
-    if (faults.length > 0) return reasonOf(faults);
-    const pet = unsavedPet(fields as NewPet);
-    if (ids !== 'keep') return { line, id: 0n, pet };
-    if (!isInt64(id) || id <= lastId || id > MAX_GIVEN_ID) {
-      const range = `${lastId + 1n}, after the one before, to ${MAX_GIVEN_ID}`;
-      return reasonOf([{ field: 'id', message: `must be an integer from ${range}` }]);
-    }
-    lastId = id;
-    return { line, id, pet };
-  };
-}
-
-function checkUpdate(line: number, id: unknown, fields: GivenFields): UpdateRow | string {
-  if (!isInt64(id)) return reasonOf([{ field: 'id', message: 'must be a 64-bit integer' }]);
-  const faults = changeFaults(fields);
-  if (faults.length > 0) return reasonOf(faults);
-  return { line, id, change: petChange(fields as Partial<NewPet>) };
-}
-
-const reasonOf = (faults: readonly Fault[]): string => new InvalidPetError(faults).message;

@@ -3,9 +3,9 @@ import { isBlank, isLongerThan } from '../domain/text.js';
 import type { CallOptions } from './animal-store.js';
 import type { ApiKeyRecord, ApiKeyRepository } from './ports/api-key-repository.js';
 import { SCOPES, isScope, type Scope } from './ports/authenticator.js';
-import { systemClock, timeOf, type Clock } from './ports/clock.js';
+import { systemClock, type Clock } from './ports/clock.js';
 
-/** What people may see of a managed key: neither the key nor its hash. `revokedAt` is the real time of the revocation. */
+/** What people may see of a managed key: neither the key nor its hash. */
 export interface ManagedApiKey extends Pick<ApiKeyRecord, 'id' | 'name' | 'scopes'> {
   readonly createdAt: Date;
   /** Absent: it does not expire. */
@@ -29,14 +29,23 @@ export interface ManagedApiKeysOptions {
   /** Where keys are stored. It is never closed here. */
   readonly apiKeys: ApiKeyRepository;
   /** Makes a new key, with a random id if none is given: `apiKeyGenerator()` of `animal-store/api-keys`. */
-  readonly generate: (id?: string) => {
-    readonly id: string;
-    readonly key: string;
-    readonly hash: string;
-  };
+  readonly generate: (id?: string) => Pick<ApiKeyRecord, 'id' | 'hash'> & { readonly key: string };
   /** Default: the machine's clock. */
   readonly clock?: Clock | undefined;
 }
+
+/** A request for a new key. */
+export interface ApiKeyRequest {
+  /** 1 to 100 Unicode characters, not blank, without control characters: terminals show it. */
+  readonly name: string;
+  /** One or more. Required, because a misspelled member must not make a key of every scope. */
+  readonly scopes: readonly Scope[];
+  /** Valid strictly before this instant, which is in the future. Default: it does not expire. */
+  readonly expiresAt?: Date | undefined;
+}
+
+/** The id of the first key of a store. A random one has it once in 62^8 times. */
+const FIRST_ID = '00000000';
 
 /** Manages keys. Every operation may reject with `UnavailableError`. */
 export class ManagedApiKeys {
@@ -54,33 +63,14 @@ export class ManagedApiKeys {
    * Issues a new key.
    * @throws {InvalidParameterError} naming every fault of the request. Nothing was stored.
    */
-  async issue(
-    request: {
-      /** 1 to 100 Unicode characters, not blank, without control characters: terminals show it. */
-      readonly name: string;
-      /** One or more. */
-      readonly scopes: readonly Scope[];
-      /** Valid strictly before this instant, which is in the future. Default: it does not expire. */
-      readonly expiresAt?: Date | undefined;
-    },
-    options?: CallOptions,
-  ): Promise<IssuedApiKey> {
+  async issue(request: ApiKeyRequest, options?: CallOptions): Promise<IssuedApiKey> {
     const { name, scopes, expiresAt } = request;
-    const now = timeOf(this.#clock);
-    // Only an omitted expiry means none. Anything else that is no valid Date, such as NaN, is a fault.
-    const isInFuture = typeof expiresAt === 'object' && Number(expiresAt) > now;
     requireValid({
       name: nameFault(name),
       scopes: scopesFault(scopes),
-      expiresAt: expiresAt === undefined || isInFuture ? undefined : 'must be a Date in the future',
+      expiresAt: this.#expiryFault(expiresAt),
     });
-    const fields = {
-      name,
-      scopes: Object.freeze(SCOPES.filter((scope) => scopes.includes(scope))),
-      createdAt: now,
-      ...(expiresAt !== undefined && { expiresAt: expiresAt.getTime() }),
-    };
-    const issued = await this.#add(undefined, fields, options);
+    const issued = await this.#add(undefined, request, options);
     if (issued) return issued;
     // Two of 62^8 random ids almost never collide.
     throw new UnavailableError('adding an API key: its random id is taken, try again');
@@ -90,71 +80,59 @@ export class ManagedApiKeys {
    * Issues a key that never expires, with every scope, to a store without keys: one, however many processes start at
    * once, because its id is fixed. Resolves to `undefined` if the store has had such a key.
    */
-  async issueFirst(name: string, options?: CallOptions): Promise<IssuedApiKey | undefined> {
-    const fields = { name, scopes: SCOPES, createdAt: timeOf(this.#clock) };
-    return this.#add(FIRST_ID, fields, options);
+  issueFirst(name: string, options?: CallOptions): Promise<IssuedApiKey | undefined> {
+    return this.#add(FIRST_ID, { name, scopes: SCOPES }, options);
   }
 
   /** Returns every key, oldest first. */
   async list(options?: CallOptions): Promise<readonly ManagedApiKey[]> {
     const apiKeys = await this.#apiKeys.list(options);
-    return apiKeys.map((apiKey) => withoutHash(apiKey, timeOf(this.#clock)));
+    return apiKeys.map((apiKey) => withoutHash(apiKey, this.#now()));
   }
 
-  /**
-   * Revokes a key `after` milliseconds from now: a whole number, default 0. With 0 every machine refuses the key at once,
-   * even one whose clock is behind. Of several revocations the earliest counts. Resolves to `undefined` if no key has
-   * the id.
-   * @throws {InvalidParameterError} `after` is not a whole number of 0 or more.
-   */
-  async revoke(
-    id: string,
-    options: CallOptions & { readonly after?: number | undefined } = {},
-  ): Promise<ManagedApiKey | undefined> {
-    const { after = 0, signal } = options;
-    const now = timeOf(this.#clock);
-    const isDelay = Number.isInteger(after) && after >= 0 && now + after <= LAST_TIME;
-    requireValid({
-      after: isDelay ? undefined : 'must be a whole number of milliseconds, 0 or more',
-    });
-    const apiKey = await this.#apiKeys.findById(id, { signal });
-    if (apiKey === undefined) return undefined;
-
-    // A key that is revoked already keeps the real time of its revocation.
-    const realTime = Math.min(now + after, realRevocationTime(apiKey) ?? Infinity);
-    const storedTime = after === 0 ? realTime - IMMEDIATE_OFFSET : realTime;
-    const revoked = await this.#apiKeys.revoke(id, storedTime, { signal });
-    return revoked && withoutHash(revoked, now);
+  /** Revokes a key, at once and for ever. Resolves to `undefined` if no key has the id. */
+  async revoke(id: string, options?: CallOptions): Promise<ManagedApiKey | undefined> {
+    const revoked = await this.#apiKeys.revoke(id, this.#now(), options);
+    return revoked && withoutHash(revoked, this.#now());
   }
 
   /** Resolves to `undefined` if the id is taken. */
-  async #add(
-    id: string | undefined,
-    fields: Omit<ApiKeyRecord, 'id' | 'hash'>,
-    options?: CallOptions,
-  ) {
+  async #add(id: string | undefined, request: ApiKeyRequest, options?: CallOptions) {
     const { key, ...generated } = this.#generate(id);
-    const record = Object.freeze({ ...generated, ...fields });
+    const { name, scopes, expiresAt } = request;
+    const record: ApiKeyRecord = {
+      ...generated,
+      name,
+      scopes: SCOPES.filter((scope) => scopes.includes(scope)),
+      createdAt: this.#now(),
+      expiresAt: expiresAt?.getTime(),
+    };
     const isNew = await this.#apiKeys.add(record, options);
     return isNew ? { key, record: withoutHash(record, record.createdAt) } : undefined;
   }
+
+  /** Only an omitted expiry means none. Anything else that is no valid Date, such as NaN, is a fault. */
+  #expiryFault(expiresAt: unknown): string | undefined {
+    if (expiresAt === undefined) return undefined;
+    const isInFuture = expiresAt instanceof Date && expiresAt.getTime() > this.#now();
+    return isInFuture ? undefined : 'must be a Date in the future';
+  }
+
+  readonly #now = (): number => this.#clock.now().getTime();
 }
 
-/**
- * A thousand years, in milliseconds. An immediate revocation is stored this much before its time, so that it is past on
- * every machine's clock.
- */
-const IMMEDIATE_OFFSET = 365_242.5 * 24 * 60 * 60 * 1000;
-
-/** The real time of a revocation. Only immediate ones are stored before 1970. */
-function realRevocationTime({ revokedAt }: ApiKeyRecord): number | undefined {
-  const isImmediate = revokedAt !== undefined && revokedAt < 0;
-  return isImmediate ? revokedAt + IMMEDIATE_OFFSET : revokedAt;
+/** The state at the time `now`: `revoked` before `expired`, which begins at `expiresAt`. */
+export function apiKeyState(
+  { revokedAt, expiresAt }: ApiKeyRecord,
+  now: number,
+): ManagedApiKey['state'] {
+  if (revokedAt !== undefined) return 'revoked';
+  // Compared as "is it still before", so that what is no time ends a key and never extends it.
+  return expiresAt === undefined || now < expiresAt ? 'active' : 'expired';
 }
 
 function withoutHash(apiKey: ApiKeyRecord, now: number): ManagedApiKey {
-  const { id, name, scopes, createdAt, expiresAt } = apiKey;
-  const revokedAt = realRevocationTime(apiKey);
+  const { id, name, scopes, createdAt, expiresAt, revokedAt } = apiKey;
   return {
     id,
     name,
@@ -165,22 +143,6 @@ function withoutHash(apiKey: ApiKeyRecord, now: number): ManagedApiKey {
     state: apiKeyState(apiKey, now),
   };
 }
-
-/** The last time that a `Date` can hold, in milliseconds. */
-const LAST_TIME = 8.64e15;
-
-/** The state at the time `now`: expired from `expiresAt` on, revoked from `revokedAt` on, `revoked` before `expired`. */
-export function apiKeyState(
-  { revokedAt, expiresAt }: ApiKeyRecord,
-  now: number,
-): ManagedApiKey['state'] {
-  // Compared as "is it still before", so that what is no time ends a key and never extends it.
-  if (revokedAt !== undefined && !(now < revokedAt)) return 'revoked';
-  return expiresAt === undefined || now < expiresAt ? 'active' : 'expired';
-}
-
-/** The id of the first key of a store. A random one has it once in 62^8 times. */
-const FIRST_ID = '00000000';
 
 function nameFault(name: unknown): string | undefined {
   // Bidirectional controls could make a name look like another one.

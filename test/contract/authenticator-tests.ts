@@ -15,10 +15,13 @@ export interface OpenedAuthenticator {
     readonly scopes: readonly Scope[];
   }[];
   /** Invalid credentials that are well-formed: at least one. */
-  readonly refused: readonly {
-    readonly credential: string;
-    readonly reason: 'unknown' | 'expired' | 'revoked';
-  }[];
+  readonly refused: ReadonlyArray<
+    { readonly credential: string } & (
+      | { readonly reason: 'unknown' }
+      | { readonly reason: 'expired'; readonly keyId: string; readonly at: Date }
+      | { readonly reason: 'revoked'; readonly keyId: string }
+    )
+  >;
   /** Makes the authenticator's store unavailable. Only an authenticator that needs one has it. */
   readonly loseStore?: (() => Promise<void>) | undefined;
   readonly close: () => Promise<void>;
@@ -33,7 +36,10 @@ const resultsOf = ({
     credential,
     expected: { ok: true, principal: { keyId, scopes: new Set(scopes) } },
   })),
-  ...refused.map(({ credential, reason }) => ({ credential, expected: { ok: false, reason } })),
+  ...refused.map(({ credential, ...result }) => ({
+    credential,
+    expected: { ok: false, ...result },
+  })),
 ];
 
 const ODD_TEXTS = [

@@ -1,7 +1,7 @@
 import type { StatusConflictError } from '../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
 import { petWithId, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
-import { PET_STATUSES, type PetStatus } from '../../src/domain/pet-status.js';
+import type { PetStatus } from '../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
 import { checkCode, outcomesOf, rejectionOf, rejectsWithCode } from './rejection.js';
 import { DAY, FULL_PET, claimed, claimedAt, samplePet, samplePets, times } from './samples.js';
@@ -16,7 +16,7 @@ import {
 } from './store-subject.js';
 
 /** The condition that every animal meets. */
-const ANY = PET_STATUSES;
+const ANY = undefined;
 
 /** Each differs from `FULL_PET` and from the one before. Some names mean something in the language of a database. */
 const CHANGES: ReadonlyArray<Partial<UnsavedPet>> = [
@@ -65,15 +65,15 @@ export function petChangesTests(suite: PortSuite): void {
       changes,
     }) => {
       const pet = await pets.add(samplePet({ status: 'pending' }));
-      const sell = (from: readonly PetStatus[]) => changes.change(pet.id, { status: 'sold' }, from);
-      for (const from of [['available'], ['available', 'sold'], []] as const) {
+      const sell = (from: PetStatus) => changes.change(pet.id, { status: 'sold' }, from);
+      for (const from of ['available', 'sold'] as const) {
         checkConflict(await rejectionOf(sell(from)), 'pending');
         checkConflict(await rejectionOf(changes.remove(pet.id, from)), 'pending');
       }
       await checkReads(pets, [pet]);
 
-      assert.equal((await sell(['available', 'pending']))?.status, 'sold');
-      assert.equal(await changes.remove(pet.id, ['sold']), true, 'whether it was removed');
+      assert.equal((await sell('pending'))?.status, 'sold');
+      assert.equal(await changes.remove(pet.id, 'sold'), true, 'whether it was removed');
     });
 
     test('removes an animal once, for every handle, and never assigns its id again, also when it is opened again', async (subject) => {
@@ -131,7 +131,7 @@ export function petChangesTests(suite: PortSuite): void {
       const pet = await subject.pets.add(samplePet());
       const handles = [subject, await subject.another()];
       const selling = times(20, () =>
-        handles.map(({ changes }) => changes.change(pet.id, { status: 'sold' }, ['available'])),
+        handles.map(({ changes }) => changes.change(pet.id, { status: 'sold' }, 'available')),
       );
 
       const { values, errors } = await outcomesOf(selling.flat());

@@ -1,6 +1,5 @@
 import type { CallOptions } from '../../src/application/animal-store.js';
 import { petWithId } from '../../src/domain/pet.js';
-import { PET_STATUSES } from '../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
 import { rejectWhenAborted } from './rejection.js';
 import { claimed, sampleApiKey, samplePet } from './samples.js';
@@ -17,8 +16,8 @@ const CALLS: Readonly<Record<PortName, (ports: Ports<PortName>, id: bigint) => C
     list: (options) => pets.list({ limit: 100 }, options),
   }),
   changes: ({ changes }, id) => ({
-    change: (options) => changes.change(id, { status: 'sold' }, PET_STATUSES, options),
-    remove: (options) => changes.remove(id, PET_STATUSES, options),
+    change: (options) => changes.change(id, { status: 'sold' }, undefined, options),
+    remove: (options) => changes.remove(id, undefined, options),
   }),
   apiKeys: ({ apiKeys }) => ({
     add: (options) => apiKeys.add(sampleApiKey({ id: 'k2' }), options),
@@ -27,9 +26,9 @@ const CALLS: Readonly<Record<PortName, (ports: Ports<PortName>, id: bigint) => C
     revoke: (options) => apiKeys.revoke('k1', 5, options),
   }),
   transfer: ({ transfer }, id) => ({
-    survey: (options) => transfer.survey(options),
-    reserveIds: (options) => transfer.reserveIds(id + 100n, options),
-    writePets: (options) => transfer.writePets([petWithId(id + 1n, samplePet())], options),
+    lastId: (options) => transfer.lastId(options),
+    writePets: (options) =>
+      transfer.writePets([petWithId(id + 1n, samplePet())], id + 100n, options),
   }),
 };
 
@@ -57,7 +56,7 @@ const contentsOf = (subject: Partial<Ports<PortName>>): Promise<readonly unknown
   Promise.all([
     subject.pets?.list({ limit: 1000 }),
     subject.apiKeys?.list(),
-    subject.transfer?.survey(),
+    subject.transfer?.lastId(),
   ]);
 
 /** A signal, and the listeners that are on it. They are counted here: suites import nothing of Node.js but assertions. */

@@ -2,7 +2,7 @@ import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import type { ExperimentalAnimalStore } from '../../src/application/animal-store.js';
 import type { Authenticator } from '../../src/application/ports/authenticator.js';
 import { createAnimalStore } from '../../src/application/create-animal-store.js';
-import { openAuthenticator } from '../adapters/api-keys/fixtures.js';
+import { openAuthenticator } from '../adapters/api-keys/open-authenticator.js';
 import { animalStoreTests, authenticatorTests } from '../contract/index.js';
 import { catches, type Fault, type Faults } from './faults.js';
 

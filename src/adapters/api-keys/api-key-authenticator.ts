@@ -1,16 +1,27 @@
+import { timingSafeEqual } from 'node:crypto';
+import { unlessAborted } from '../../application/abort.js';
 import type { CallOptions } from '../../application/animal-store.js';
 import { apiKeyState } from '../../application/manage-api-keys.js';
-import type { ApiKeyRepository } from '../../application/ports/api-key-repository.js';
+import type { ApiKeyRecord, ApiKeyRepository } from '../../application/ports/api-key-repository.js';
 import {
   SCOPES,
   isScope,
   type Authentication,
   type Authenticator,
 } from '../../application/ports/authenticator.js';
-import { systemClock, timeOf, type Clock } from '../../application/ports/clock.js';
+import { systemClock, type Clock } from '../../application/ports/clock.js';
 import { requireValid } from '../../domain/errors.js';
 import { hashApiKey, readApiKeyId, staticKeyFault, staticKeyId } from './api-key.js';
-import { cachedFindKey, type FindKey } from './api-key-cache.js';
+
+/** Which keys are accepted. Without any, every credential is refused. */
+export interface ApiKeyAuthenticatorOptions {
+  /** Keys from the settings. Each is a bearer token (RFC 6750) with every scope, valid while the process runs. */
+  readonly staticKeys?: readonly string[] | undefined;
+  /** Where managed keys are stored. It is never closed here. Default: there are no managed keys. */
+  readonly apiKeys?: Pick<ApiKeyRepository, 'findById'> | undefined;
+  /** Decides expiry at every call. Default: the machine's clock. */
+  readonly clock?: Clock | undefined;
+}
 
 /**
  * Authenticates API keys: static keys first, then managed keys by format, checksum, a look-up by id, and hash. A change
@@ -18,30 +29,16 @@ import { cachedFindKey, type FindKey } from './api-key-cache.js';
  */
 export class ApiKeyAuthenticator implements Authenticator {
   /** The ids of static keys, by the hash of the key. */
-  readonly #staticKeys: ReadonlyMap<string, string>;
-  readonly #findManaged: FindKey | undefined;
+  readonly #staticIds: ReadonlyMap<string, string>;
+  readonly #findById: ApiKeyRepository['findById'];
   readonly #clock: Clock;
 
-  /**
-   * Without any keys, every credential is refused.
-   * @throws {InvalidParameterError} naming, by position, every static key that is not a bearer token.
-   */
-  constructor({
-    staticKeys = [],
-    apiKeys,
-    clock = systemClock,
-  }: {
-    /** Keys from the settings. Each is a bearer token (RFC 6750) with every scope, valid while the process runs. */
-    readonly staticKeys?: readonly string[] | undefined;
-    /** Where managed keys are stored. It is never closed here. Default: there are no managed keys. */
-    readonly apiKeys?: ApiKeyRepository | undefined;
-    /** Decides expiry and revocation at every call. Default: the machine's clock. */
-    readonly clock?: Clock | undefined;
-  }) {
+  /** @throws {InvalidParameterError} naming, by position, every static key that is not a bearer token. */
+  constructor({ staticKeys = [], apiKeys, clock = systemClock }: ApiKeyAuthenticatorOptions) {
     const faults = staticKeys.map((key, index) => [`static key ${index + 1}`, staticKeyFault(key)]);
     requireValid(Object.fromEntries(faults));
-    this.#staticKeys = new Map(staticKeys.map((key) => [hashApiKey(key), staticKeyId(key)]));
-    this.#findManaged = apiKeys && cachedFindKey(apiKeys);
+    this.#staticIds = new Map(staticKeys.map((key) => [hashApiKey(key), staticKeyId(key)]));
+    this.#findById = apiKeys ? cached(apiKeys) : async () => undefined;
     this.#clock = clock;
   }
 
@@ -49,20 +46,19 @@ export class ApiKeyAuthenticator implements Authenticator {
     signal?.throwIfAborted();
     const hash = hashApiKey(credential);
     // The time of a look-up by hash reveals nothing of a key, because the hash of a guess cannot be chosen.
-    const staticId = this.#staticKeys.get(hash);
+    const staticId = this.#staticIds.get(hash);
     if (staticId !== undefined) return accepted(staticId, SCOPES);
 
     const id = readApiKeyId(credential);
-    if (id === undefined || this.#findManaged === undefined) return UNKNOWN;
-    const found = await unlessAborted(this.#findManaged(id, hash), signal);
-    if (found === undefined) return UNKNOWN;
-    const state = apiKeyState(found, timeOf(this.#clock));
-    if (state !== 'active') return { ok: false, reason: state };
-    return accepted(found.id, found.scopes.filter(isScope));
+    const found = id === undefined ? undefined : await unlessAborted(this.#findById(id), signal);
+    if (found === undefined || !isEqual(hash, found.hash)) return { ok: false, reason: 'unknown' };
+    const { id: keyId, expiresAt = 0, scopes } = found;
+    const state = apiKeyState(found, this.#clock.now().getTime());
+    if (state === 'active') return accepted(keyId, scopes.filter(isScope));
+    if (state === 'revoked') return { ok: false, reason: 'revoked', keyId };
+    return { ok: false, reason: 'expired', keyId, at: new Date(expiresAt) };
   }
 }
-
-const UNKNOWN: Authentication = Object.freeze({ ok: false, reason: 'unknown' });
 
 /** A new set for every result: a set cannot be frozen, and a caller's change must not grant scopes to the next. */
 const accepted = (keyId: string, scopes: readonly string[]): Authentication => ({
@@ -70,13 +66,27 @@ const accepted = (keyId: string, scopes: readonly string[]): Authentication => (
   principal: { keyId, scopes: new Set(scopes) },
 });
 
-/** Settles as `work` does, or rejects with the reason of `signal`. The work continues, because other calls may share it. */
-function unlessAborted<Result>(work: Promise<Result>, signal?: AbortSignal): Promise<Result> {
-  if (signal === undefined) return work;
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    const stopListening = (): void => signal.removeEventListener('abort', onAbort);
-    signal.addEventListener('abort', onAbort);
-    void work.then(resolve, reject).finally(stopListening);
-  });
+/** How long a look-up may be used, in milliseconds. From its start, because the store may have read the key right then. */
+const CACHE_LIFETIME = 500;
+
+/** A full cache is emptied: no entry would live longer than half a second anyway. */
+const CACHE_SIZE = 1000;
+
+/** Calls share a look-up, so that a key is read twice a second at most. A look-up that fails is not kept. */
+function cached(apiKeys: Pick<ApiKeyRepository, 'findById'>): ApiKeyRepository['findById'] {
+  const lookUps = new Map<string, { begun: number; result: Promise<ApiKeyRecord | undefined> }>();
+  return (id) => {
+    const earlier = lookUps.get(id);
+    const begun = performance.now();
+    if (earlier && begun - earlier.begun < CACHE_LIFETIME) return earlier.result;
+    const result = apiKeys.findById(id);
+    if (lookUps.size >= CACHE_SIZE) lookUps.clear();
+    lookUps.set(id, { begun, result });
+    result.catch(() => lookUps.delete(id));
+    return result;
+  };
 }
+
+/** Compares in constant time. */
+const isEqual = (one: string, other: string): boolean =>
+  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));

@@ -1,34 +1,33 @@
-import { hash, randomBytes, randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /*
- * A managed key is `ast_live_<key id>_<secret>_<crc>`: 8 characters of id, 43 of secret and 6 of CRC-32 over
- * everything before the last `_`, each a base-62 number of fixed width, so that a key has exactly one spelling. The
- * checksum detects a mistyped key without a look-up; it proves nothing else. A double click selects the whole key.
+ * A managed key is `ast_live_<key id>_<secret>_<crc>`: 8 characters of id, 43 of secret and 6 of CRC-32 over everything
+ * before the last `_`, all of 0-9, A-Z and a-z. The checksum detects a mistyped key without a look-up; it proves nothing
+ * else. A double click selects the whole key.
  */
 const MANAGED_KEY = /^(ast_live_([0-9A-Za-z]{8})_[0-9A-Za-z]{43})_([0-9A-Za-z]{6})$/;
 
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
 /** Returns a generator of keys with 256 secret bits, and with a random id if none is given: 8 of 0-9, A-Z and a-z. */
-export const apiKeyGenerator =
-  () =>
-  (id = randomId()): { id: string; key: string; hash: string } => {
-    // 62^43 is just above 2^256.
-    const secret = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), 43);
-    const content = `ast_live_${id}_${secret}`;
+export function apiKeyGenerator(): (id?: string) => { id: string; key: string; hash: string } {
+  return (id = randomText(8)) => {
+    const content = `ast_live_${id}_${randomText(43)}`;
     const key = `${content}_${checksum(content)}`;
     return { id, key, hash: hashApiKey(key) };
   };
+}
 
 /** The id in a managed key; `undefined` for any other text, or if the checksum is wrong. */
 export function readApiKeyId(text: string): string | undefined {
   const [, content, id, crc] = MANAGED_KEY.exec(text) ?? [];
-  if (content === undefined || checksum(content) !== crc) return undefined;
-  return id;
+  return content !== undefined && checksum(content) === crc ? id : undefined;
 }
 
 /** The rule that a static key breaks, or `undefined`: it must be a bearer token (RFC 6750, section 2.1). */
-export const staticKeyFault = (key: unknown): string | undefined =>
-  typeof key === 'string' && /^[A-Za-z0-9\-._~+/]+=*$/.test(key)
+export const staticKeyFault = (key: string): string | undefined =>
+  /^[A-Za-z0-9\-._~+/]+=*$/.test(key)
     ? undefined
     : 'must be a bearer token: letters (A-Z, a-z), digits and - . _ ~ + /, then any number of =';
 
@@ -39,15 +38,12 @@ export const staticKeyId = (key: string): string =>
 /** SHA-256 of the whole key, 64 lower-case hexadecimal digits. A fast hash is right: 256 random bits cannot be searched. */
 export const hashApiKey = (key: string): string => hash('sha256', key, 'hex');
 
-const randomId = (): string => base62(BigInt(randomInt(62 ** 8)), 8);
+const randomText = (length: number): string =>
+  Array.from({ length }, () => DIGITS.charAt(randomInt(DIGITS.length))).join('');
 
-const checksum = (content: string): string => base62(BigInt(crc32(content)), 6);
-
-const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-
-function base62(value: bigint, width: number): string {
+function checksum(content: string): string {
   let text = '';
-  for (let rest = value; text.length < width; rest /= 62n)
-    text = DIGITS.charAt(Number(rest % 62n)) + text;
+  for (let rest = crc32(content); text.length < 6; rest = Math.floor(rest / DIGITS.length))
+    text = DIGITS.charAt(rest % DIGITS.length) + text;
   return text;
 }

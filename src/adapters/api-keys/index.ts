@@ -5,9 +5,10 @@
  */
 export {
   ManagedApiKeys,
+  type ApiKeyRequest,
   type IssuedApiKey,
   type ManagedApiKey,
   type ManagedApiKeysOptions,
 } from '../../application/manage-api-keys.js';
 export { apiKeyGenerator } from './api-key.js';
-export { ApiKeyAuthenticator } from './api-key-authenticator.js';
+export { ApiKeyAuthenticator, type ApiKeyAuthenticatorOptions } from './api-key-authenticator.js';

@@ -3,4 +3,4 @@
  *
  * @packageDocumentation
  */
-export { memoryStoreFactory, openMemoryStore } from './open-memory-store.js';
+export { memoryStoreFactory, openMemoryStore } from './memory-store.js';

@@ -1,7 +1,7 @@
 import type { CallOptions } from '../animal-store.js';
 
 /**
- * Driven port: where managed API keys are stored, as hashes only. Its contract is one of `storeContracts`.
+ * Driven port: where managed API keys are stored, as hashes only. Every adapter passes `apiKeyRepositoryTests`.
  *
  * Arguments, overlapping calls, failures and aborts are as in `PetRepository`. The next read of every process on
  * the same store sees an acknowledged change.
@@ -13,12 +13,12 @@ export interface ApiKeyRepository {
   /** Resolves to `undefined`, never rejects, when no key has this id. */
   findById(id: string, options?: CallOptions): Promise<ApiKeyRecord | undefined>;
 
-  /** Returns all keys in ascending order of `createdAt`, then of `id` by code unit. */
+  /** Returns all keys in ascending order of `createdAt`. */
   list(options?: CallOptions): Promise<readonly ApiKeyRecord[]>;
 
   /**
-   * Revokes a key from the time `at` on, which may be in the future or before 1970. Of several calls the earliest time
-   * counts, so a retry is safe. Resolves to the key as it is now, or to `undefined` when no key has this id.
+   * Revokes a key for ever, and keeps the time `at` of its first revocation. Resolves to the key as it is now, or to
+   * `undefined` when no key has this id.
    */
   revoke(id: string, at: number, options?: CallOptions): Promise<ApiKeyRecord | undefined>;
 }
@@ -40,13 +40,6 @@ export interface ApiKeyRecord {
   readonly createdAt: number;
   /** The key is valid strictly before this instant. Omitted: it does not expire. */
   readonly expiresAt?: number | undefined;
-  /**
-   * The key is revoked from this instant on: before 1970 if it was revoked at once (`ManagedApiKeys` shows the real time).
-   * Omitted: it is not revoked.
-   */
+  /** When the key was revoked, for people to read: with any time here it is revoked. Omitted: it is not revoked. */
   readonly revokedAt?: number | undefined;
 }
-
-/** Compares two keys by the order of `list`. */
-export const byAge = (one: ApiKeyRecord, other: ApiKeyRecord): number =>
-  one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1);

@@ -12,7 +12,7 @@ export type Scope = (typeof SCOPES)[number];
 /** Whether `value` is a scope. Case matters. */
 export const isScope = (value: unknown): value is Scope => SCOPES.some((scope) => scope === value);
 
-/** Driven port: who sent a credential, and what may they do? Every adapter passes `authenticatorContract`. */
+/** Driven port: who sent a credential, and what may they do? Every adapter passes `authenticatorTests`. */
 export interface Authenticator {
   /**
    * Checks a credential exactly as it was sent. An invalid credential is a result, not an error. The credential is
@@ -28,7 +28,9 @@ export interface Authenticator {
  */
 export type Authentication =
   | { readonly ok: true; readonly principal: Principal }
-  | { readonly ok: false; readonly reason: 'unknown' | 'expired' | 'revoked' };
+  | { readonly ok: false; readonly reason: 'unknown' }
+  | { readonly ok: false; readonly reason: 'expired'; readonly keyId: string; readonly at: Date }
+  | { readonly ok: false; readonly reason: 'revoked'; readonly keyId: string };
 
 /** Who is calling. */
 export interface Principal {

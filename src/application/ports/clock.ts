@@ -9,13 +9,3 @@ export interface Clock {
 
 /** The machine's clock. */
 export const systemClock: Clock = { now: () => new Date() };
-
-/**
- * The time of a clock, in milliseconds since 1970.
- * @throws {TypeError} the clock returned an invalid date. No comparison with one is true, so nothing would expire.
- */
-export function timeOf(clock: Clock): number {
-  const now = clock.now().getTime();
-  if (Number.isNaN(now)) throw new TypeError('The clock returned an invalid date.');
-  return now;
-}

@@ -1,11 +1,8 @@
-import { PET_FIELDS, type Pet, type UnsavedPet } from '../../domain/pet.js';
+import type { Pet, UnsavedPet } from '../../domain/pet.js';
 import type { CallOptions, CreatedPet, IdempotencyKey, PetQuery } from '../animal-store.js';
 
-/** The largest number of adds that `import` starts at once. Every store must take as many. */
-export const ADDS_AT_ONCE = 64;
-
 /**
- * Driven port: where animals are stored. Every adapter passes `petRepositoryContract`.
+ * Driven port: where animals are stored. Every adapter passes `petRepositoryTests`.
  *
  * For all operations:
  * - Arguments never change after the call, so a store may keep them. Animals in results are frozen.
@@ -25,7 +22,7 @@ export interface PetRepository {
 
   /**
    * As `add`, but stores the animal at most once for the `scope` and `key` of the claim, even by simultaneous calls and
-   * across processes. Without it the store keeps no claims, and creates with an idempotency key are refused.
+   * across processes.
    *
    * The first call stores animal and claim in one step. Until `keepUntil`, compared with `now`, a later call with the same
    * fingerprint resolves to the animal as it was created, `replayed: true`, and stores nothing. Equal fingerprints mean
@@ -33,9 +30,7 @@ export interface PetRepository {
    * @throws {IdempotencyKeyReusedError} the claim was made with another fingerprint. Nothing is stored.
    * @throws {IdempotencyConflictError} another call with the claim is still in progress. Nothing is stored.
    */
-  readonly addOnce?:
-    | ((pet: UnsavedPet, claim: Claim, now: number, options?: CallOptions) => Promise<CreatedPet>)
-    | undefined;
+  addOnce(pet: UnsavedPet, claim: Claim, now: number, options?: CallOptions): Promise<CreatedPet>;
 
   /** Resolves to `undefined`, never rejects, when no animal has this id, which is an int64. */
   findById(id: bigint, options?: CallOptions): Promise<Pet | undefined>;
@@ -46,7 +41,7 @@ export interface PetRepository {
 
 /** An idempotency key as a store keeps it. Equal keys of different scopes are different claims. */
 export interface Claim extends IdempotencyKey {
-  /** Equal for equal animals, different for different ones. */
+  /** Equal for equal animals, different for different ones: `fingerprintOf`. */
   readonly fingerprint: string;
   /** From this time on the claim counts as never made, even if it is still stored. In milliseconds since 1970. */
   readonly keepUntil: number;
@@ -54,15 +49,3 @@ export interface Claim extends IdempotencyKey {
 
 /** A text that is different for every pair of scope and key. */
 export const claimId = ({ scope, key }: IdempotencyKey): string => JSON.stringify([scope, key]);
-
-/**
- * What the fingerprint of a claim is made of: equal for equal animals. It depends on the order of the fields. Optional
- * fields at the end that an animal lacks leave no trace, so that a retry of a create from before such a field matches.
- */
-export function fingerprintText(pet: UnsavedPet): string {
-  const last = PET_FIELDS.findLastIndex((field) => pet[field] !== undefined);
-  return JSON.stringify(PET_FIELDS.slice(0, last + 1).map((field) => pet[field]?.toString()));
-}
-
-/** What remains of a query once a store has read every part. If a part is added, stores that ignore it do not compile. */
-export type NothingElse = Readonly<Record<string, never>>;

@@ -7,19 +7,19 @@ import type { CatalogueTransfer } from './catalogue-transfer.js';
 import type { PetChanges } from './pet-changes.js';
 import type { PetRepository } from './pet-repository.js';
 
-/** An open store: its lifecycle, and the ports on its data. Every adapter passes `storeContracts`. */
+/** An open store: its lifecycle, and the ports on its data. Every adapter passes `storeTests`. */
 export interface Store {
   /** Animals: the only port that every store has. */
   readonly pets: PetRepository;
+  /** Without it animals cannot be changed or removed. */
+  readonly changes?: PetChanges | undefined;
   /** Managed API keys. Without it only static keys work. */
   readonly apiKeys?: ApiKeyRepository | undefined;
   /** Without it the store cannot be copied. */
   readonly transfer?: CatalogueTransfer | undefined;
-  /** Without it animals cannot be changed or removed. */
-  readonly changes?: PetChanges | undefined;
   /** The normalised address of the store, safe to log. */
   readonly location: string;
-  /** Resolves if the store can serve now, else rejects with `UnavailableError`. Cheap: called every second. */
+  /** Resolves if the store can answer a read now, else rejects with `UnavailableError`. Called once a second at most. */
   check(options?: CallOptions): Promise<void>;
   /**
    * Closes the store within five seconds. Calls in progress finish or reject; later calls of every port reject with
@@ -30,20 +30,13 @@ export interface Store {
   [Symbol.asyncDispose]?(): Promise<void>;
 }
 
-/** A store with every port, which keeps claims. */
-export type CompleteStore = { readonly [Part in keyof Store]-?: NonNullable<Store[Part]> } & {
-  readonly pets: { readonly addOnce: NonNullable<PetRepository['addOnce']> };
-};
+/** A store with every port. */
+export type CompleteStore = { readonly [Part in keyof Store]-?: NonNullable<Store[Part]> };
 
 /** Opens the stores of one technology. `STORE_URL` chooses the factory by its scheme. */
 export interface StoreFactory {
   /** The part of `STORE_URL` before its first colon, in lower case; several if they mean the same. */
   readonly scheme: string | readonly string[];
-  /**
-   * Checks a URL without opening anything. Resolves to the error text to append to the setting's name, without secrets,
-   * or to `undefined`. Omit if only opening can tell.
-   */
-  check?(url: string): Promise<string | undefined>;
   /**
    * Opens the store at a URL. If the database is only unreachable for now, this still succeeds. The calls reject with
    * `UnavailableError` until it is reachable.
@@ -53,50 +46,30 @@ export interface StoreFactory {
   open(url: string, options?: OpenOptions): Promise<Store>;
 }
 
-/**
- * What opening may do to a store: `create` makes one if there is none, `existing` fails where none exists, `read`
- * also leaves the store as it is. `snapshot` is `read` where all reads show one moment, while others write, if the store
- * can: SQLite does; MongoDB shows each animal as it is when it is read.
- */
-export type OpenMode = 'create' | 'existing' | 'read' | 'snapshot';
-
 /** How a store is opened. */
 export interface OpenOptions {
-  /** With `read` and `snapshot`, a call that writes rejects with `UnavailableError` before it begins. Default: `create`. */
+  /** Default: `create`. */
   readonly mode?: OpenMode | undefined;
-  /**
-   * Called with one line for each thing that an operator should know while the store is open, and with how much it
-   * matters (default `warn`). What it throws is dropped: see `notices`.
-   */
-  readonly onNotice?: ((line: string, level?: 'info' | 'warn') => void) | undefined;
 }
 
-const OPEN_MODES: readonly OpenMode[] = ['create', 'existing', 'read', 'snapshot'];
+const OPEN_MODES = ['create', 'existing', 'read'] as const;
 
 /**
- * Checks a mode, for callers without a compiler: a store that is meant to be read must not open to write.
- * @throws {TypeError} the mode does not exist
+ * What opening may do to a store: `create` makes one where none exists, `existing` fails there. `read` is `existing`, and
+ * every write rejects with `UnavailableError`; where the store can, all reads show one moment while others write.
  */
-export function requireOpenMode(mode: OpenMode): void {
-  if (!OPEN_MODES.includes(mode))
-    throw new TypeError(`mode must be one of ${OPEN_MODES.join(', ')}`);
+export type OpenMode = (typeof OPEN_MODES)[number];
+
+/**
+ * The mode of a store that is to be opened, checked: a store that is meant to be read must not open to write.
+ * @throws {TypeError} no such mode exists
+ */
+export function openModeOf({ mode = 'create' }: OpenOptions): OpenMode {
+  if (OPEN_MODES.includes(mode)) return mode;
+  throw new TypeError(`mode must be one of ${OPEN_MODES.join(', ')}`);
 }
-
-/** The listener of a store's options, for the store to call: it never throws. */
-export const notices =
-  ({ onNotice }: Pick<OpenOptions, 'onNotice'>) =>
-  (line: string, level: 'info' | 'warn' = 'warn'): void => {
-    try {
-      onNotice?.(line, level);
-    } catch {
-      // A listener that throws must not end what it is told of.
-    }
-  };
-
-/** Whether a store in this mode refuses writes. */
-export const isReading = (mode: OpenMode): boolean => mode === 'read' || mode === 'snapshot';
 
 /** @throws {UnavailableError} the store was opened to read, so `doing` must not begin. */
 export function requireWriting(mode: OpenMode, doing: string): void {
-  if (isReading(mode)) throw new UnavailableError(doing, { cause: new Error('opened to read') });
+  if (mode === 'read') throw new UnavailableError(doing, { cause: new Error('opened to read') });
 }

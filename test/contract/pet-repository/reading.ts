@@ -32,8 +32,8 @@ async function traverse(
     const [page] = await Promise.all([
       pets.list({ ...query, after: seen.at(-1)?.id }),
       addAll(pets, toAdd.splice(0, 3)),
-      ...others.splice(0, 2).map(({ id }) => changes?.remove(id, PET_STATUSES)),
-      ...others.splice(0, 2).map(({ id }) => changes?.change(id, { name: 'x' }, PET_STATUSES)),
+      ...others.splice(0, 2).map(({ id }) => changes?.remove(id, undefined)),
+      ...others.splice(0, 2).map(({ id }) => changes?.change(id, { name: 'x' }, undefined)),
     ]);
     if (page.length === 0) return seen;
     seen.push(...page);

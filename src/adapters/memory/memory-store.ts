@@ -1,0 +1,174 @@
+import type { ApiKeyRecord, ApiKeyRepository } from '../../application/ports/api-key-repository.js';
+import type { CatalogueTransfer } from '../../application/ports/catalogue-transfer.js';
+import type { PetChanges } from '../../application/ports/pet-changes.js';
+import { claimId, type Claim, type PetRepository } from '../../application/ports/pet-repository.js';
+import {
+  openModeOf,
+  type CompleteStore,
+  type StoreFactory,
+} from '../../application/ports/store.js';
+import {
+  IdempotencyKeyReusedError,
+  StatusConflictError,
+  UnavailableError,
+} from '../../domain/errors.js';
+import { petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
+import type { PetStatus } from '../../domain/pet-status.js';
+
+/**
+ * Opens a new, empty store in the memory of this process. Its data is lost when the process ends. The reference adapter:
+ * no operation awaits anything, so each is one step that no other call can interleave with.
+ */
+export function openMemoryStore(): CompleteStore {
+  let isOpen = true;
+  let greatestId = 0n;
+  /** In ascending order of id. */
+  const petsById = new Map<bigint, Pet>();
+  /** By `claimId`. A claim outlives its animal. */
+  const claims = new Map<string, Claim & { readonly petId: bigint }>();
+  const apiKeysById = new Map<string, ApiKeyRecord>();
+
+  /** Every operation begins with this. */
+  function begin(doing: string, signal: AbortSignal | undefined): void {
+    signal?.throwIfAborted();
+    if (!isOpen) throw new UnavailableError(`${doing} after close`);
+  }
+
+  function store(pet: UnsavedPet): Pet {
+    greatestId += 1n;
+    const stored = petWithId(greatestId, pet);
+    petsById.set(stored.id, stored);
+    return stored;
+  }
+
+  const pets: PetRepository = {
+    async add(pet, { signal } = {}) {
+      begin('adding an animal', signal);
+      return store(pet);
+    },
+
+    async addOnce(pet, claim, now, { signal } = {}) {
+      begin('adding an animal', signal);
+      const earlier = claims.get(claimId(claim));
+      if (earlier && earlier.keepUntil > now) {
+        if (earlier.fingerprint !== claim.fingerprint) throw new IdempotencyKeyReusedError();
+        return { pet: petWithId(earlier.petId, pet), replayed: true };
+      }
+      // Expired claims go, the oldest first.
+      for (const [id, { keepUntil }] of claims) {
+        if (keepUntil > now) break;
+        claims.delete(id);
+      }
+      const stored = store(pet);
+      claims.set(claimId(claim), { ...claim, petId: stored.id });
+      return { pet: stored, replayed: false };
+    },
+
+    async findById(id, { signal } = {}) {
+      begin('reading an animal', signal);
+      return petsById.get(id);
+    },
+
+    async list({ after, limit, status }, { signal } = {}) {
+      begin('listing animals', signal);
+      const page: Pet[] = [];
+      for (const pet of petsById.values()) {
+        if (page.length === limit) break;
+        const isBehind = after === undefined || pet.id > after;
+        if (isBehind && (status === undefined || pet.status === status)) page.push(pet);
+      }
+      return page;
+    },
+  };
+
+  function find(id: bigint, from: PetStatus | undefined): Pet | undefined {
+    const pet = petsById.get(id);
+    if (pet && from !== undefined && pet.status !== from) throw new StatusConflictError(pet.status);
+    return pet;
+  }
+
+  const changes: PetChanges = {
+    async change(id, change, from, { signal } = {}) {
+      begin('changing an animal', signal);
+      const pet = find(id, from);
+      if (pet === undefined) return undefined;
+      const changed = petWithId(id, { ...pet, ...change });
+      petsById.set(id, changed);
+      return changed;
+    },
+
+    async remove(id, from, { signal } = {}) {
+      begin('removing an animal', signal);
+      find(id, from);
+      return petsById.delete(id);
+    },
+  };
+
+  const apiKeys: ApiKeyRepository = {
+    async add(apiKey, { signal } = {}) {
+      begin('adding an API key', signal);
+      if (apiKeysById.has(apiKey.id)) return false;
+      apiKeysById.set(apiKey.id, apiKey);
+      return true;
+    },
+
+    async findById(id, { signal } = {}) {
+      begin('reading an API key', signal);
+      return apiKeysById.get(id);
+    },
+
+    async list({ signal } = {}) {
+      begin('listing API keys', signal);
+      return [...apiKeysById.values()].sort((one, other) => one.createdAt - other.createdAt);
+    },
+
+    async revoke(id, at, { signal } = {}) {
+      begin('revoking an API key', signal);
+      const apiKey = apiKeysById.get(id);
+      if (apiKey === undefined) return undefined;
+      const revoked = { ...apiKey, revokedAt: apiKey.revokedAt ?? at };
+      apiKeysById.set(id, revoked);
+      return revoked;
+    },
+  };
+
+  const transfer: CatalogueTransfer = {
+    async lastId({ signal } = {}) {
+      begin('reading the last id', signal);
+      return greatestId;
+    },
+
+    async writePets(written, lastId, { signal } = {}) {
+      begin('writing animals', signal);
+      if (lastId > greatestId) greatestId = lastId;
+      for (const pet of written) if (!petsById.has(pet.id)) petsById.set(pet.id, pet);
+      const sorted = [...petsById].sort(([one], [other]) => (one < other ? -1 : 1));
+      petsById.clear();
+      for (const [id, pet] of sorted) petsById.set(id, pet);
+    },
+  };
+
+  const close = async (): Promise<void> => {
+    isOpen = false;
+  };
+  return {
+    pets,
+    changes,
+    apiKeys,
+    transfer,
+    location: 'memory, lost when the service stops',
+    check: async ({ signal } = {}) => begin('checking the store', signal),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Opens a new store at `memory:`, each time another. */
+export const memoryStoreFactory: StoreFactory = {
+  scheme: 'memory',
+  async open(url, options = {}) {
+    if (url === 'memory:' && openModeOf(options) === 'create') return openMemoryStore();
+    const message = 'STORE_URL memory: is a new store in each process: nothing else can be opened';
+    throw Object.assign(new Error(message), { isLasting: true });
+  },
+};
