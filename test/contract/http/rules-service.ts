@@ -133,7 +133,7 @@ export const SERVICE: readonly Topic[] = [
             'Content-Security-Policy': /script-src 'self'(?:;|$)/,
           }),
         ),
-        row(bare('GET', '/'), { status: 307, headers: { Location: /docs$/ } }),
+        row(bare('GET', '/'), { status: 307, headers: { Location: /^(?:\.?\/)?docs$/ } }),
       ],
       async 'is a page whose files are all served'({ send }) {
         const page = await send(bare('GET', '/docs'));

@@ -57,7 +57,7 @@ export const TRANSPORT: readonly Topic[] = [
     layer: 'transport',
     rules: {
       'is matched as it was sent': [
-        ...all(NO_ROUTE, get('/pets/'), get('/pets%2F1'), get('//pets')),
+        ...all(NO_ROUTE, get('/pets/'), get('/Pets'), get('/pets%2F1'), get('//pets')),
         ...all(error(404, 'pet_not_found'), ...words('1%2F2 %ZZ').map((id) => get(`/pets/${id}`))),
         row(get('/pets/%31'), ok(/^\{"id":1,/)),
       ],
@@ -79,6 +79,7 @@ export const TRANSPORT: readonly Topic[] = [
     rules: {
       'reach the service all': [
         row(get('/pets', bearer('nobody')), error(401, 'invalid_api_key')),
+        row(bare('GET', '/v1/pets', ['Authorization', 'Basic eA=='], USUAL_KEY), { status: 401 }),
         row(by(asUtf8('clé'), get('/pets')), error(401, 'invalid_api_key')),
         row(
           post(PET, ['Idempotency-Key', 'one'], ['Idempotency-Key', 'one']),

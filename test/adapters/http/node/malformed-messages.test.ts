@@ -7,6 +7,7 @@ import { exchange, expectError, type RawResponse } from './raw-connection.js';
 
 const HOST = 'Host: a\r\n';
 const BEARER = `Authorization: ${KEY.authorization}\r\n`;
+const JSON_TYPE = 'Content-Type: application/json\r\n';
 const CHUNKED = 'Transfer-Encoding: chunked\r\n';
 const CHUNKS = `${REX.length.toString(16)}\r\n${REX}\r\n0\r\n\r\n`;
 const LONG = 'a'.repeat(17 * 1024);
@@ -19,7 +20,7 @@ const LAST = `${LIST}Connection: close\r\n\r\n`;
 const line = (text: string): string => `${text}\r\n${HOST}${BEARER}\r\n`;
 const listWith = (header: string): string => `${LIST}${header}\r\n\r\n`;
 const createWith = (framing: string, body: string): string =>
-  `POST /v1/pets HTTP/1.1\r\n${HOST}${BEARER}${framing}\r\n${body}`;
+  `POST /v1/pets HTTP/1.1\r\n${HOST}${BEARER}${JSON_TYPE}${framing}\r\n${body}`;
 
 /** What is not HTTP/1.1 as everybody reads it, by the rule that it breaks. */
 const MALFORMED: Readonly<Record<string, readonly string[]>> = {
