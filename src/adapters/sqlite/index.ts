@@ -4,6 +4,6 @@
  * @packageDocumentation
  */
 export { openSqliteStore } from './open-sqlite-store.js';
-export { backUpSqliteStore, restoreSqliteStore, type SqliteBackup } from './sqlite-backup.js';
+export { backUpSqliteStore, restoreSqliteStore } from './sqlite-backup.js';
 export { sqliteStoreFactory } from './sqlite-store-factory.js';
 export { StoreFileError } from './store-file-error.js';

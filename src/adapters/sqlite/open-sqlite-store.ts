@@ -1,154 +1,112 @@
-import { resolve } from 'node:path';
+import * as fs from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import {
-  isReading,
-  notices,
-  requireOpenMode,
+  openModeOf,
   type CompleteStore,
   type OpenMode,
   type OpenOptions,
 } from '../../application/ports/store.js';
-import { retryWhileBusy } from './busy.js';
-import { checkPages, openUnchanged, undoUnfinishedWrite } from './open-unchanged.js';
-import { APPLICATION_ID, createSchema, requireSchema } from './schema.js';
-import { sqliteApiKeys } from './sqlite-api-key-repository.js';
-import { sqliteTransfer } from './sqlite-catalogue-transfer.js';
-import { SqliteConnection } from './sqlite-connection.js';
-import { isFull } from './sqlite-errors.js';
-import { sqliteChanges } from './sqlite-pet-changes.js';
-import { sqlitePets } from './sqlite-pet-repository.js';
-import {
-  findFile,
-  findOrCreateFile,
-  hasContent,
-  requireStoreFile,
-  requireWritable,
-} from './store-file.js';
-import { OTHER_FILE, StoreFileError, storeFileError } from './store-file-error.js';
-import { CLEAN_PATH, isStorePath } from './store-path.js';
+import { BUSY_TIMEOUT, retryWhileBusy } from './busy.js';
+import { inPlaceCheck, requireOwnLog } from './file-identity.js';
+import { createSchema, isEmpty, requireStore } from './schema.js';
+import { sqliteApiKeys } from './sqlite-api-keys.js';
+import { sqliteChanges } from './sqlite-changes.js';
+import { sqliteConnection } from './sqlite-connection.js';
+import { hasCode } from './sqlite-errors.js';
+import { sqlitePets } from './sqlite-pets.js';
+import { sqliteTransfer } from './sqlite-transfer.js';
+import { createFile, filePath } from './store-file.js';
+import { StoreFileError, usingFile } from './store-file-error.js';
+
+/** How old the last look at the file may be before a commit, in milliseconds. */
+const LONGEST_UNSEEN = 1000;
 
 /**
- * Opens the store in the file at `path`, relative to the working directory. A file that does not exist is created, with
- * its folders, for the user of this process alone. Any number of processes may have the same file open, but only one
- * thread of each. Files ending in `-wal` and `-shm` stand beside it while it is open. `location` is its absolute path.
- * A call waits at most five seconds for another process's lock, or until its signal is aborted.
- * @throws {TypeError} the mode does not exist.
+ * Opens the store in the file at `path`. Mode `create` creates a missing file, with its folders, for the user of this
+ * process alone. Any number of processes may have the same file open. `location` is its absolute path.
+ * @throws {TypeError} the mode does not exist, or `path` is no string.
  * @throws {StoreFileError} the file cannot be a store of this program. It was not changed.
- * @throws {UnavailableError} another process kept the file locked.
+ * @throws {UnavailableError} another process kept the file locked for five seconds.
  */
 export async function openSqliteStore(
   path: string,
   options: OpenOptions = {},
 ): Promise<CompleteStore> {
-  const { mode = 'create', onNotice } = options;
-  requireOpenMode(mode);
-  const notice = notices({ onNotice });
-  requireStorePath(path);
-  let file = resolve(path);
-  const onLongWait = (): void => notice(`waiting: another process has locked ${file}`);
-  try {
-    file = mode === 'create' ? await findOrCreateFile(file) : findFile(file);
-    const open = (): CompleteStore => openFile(file, mode, onLongWait);
-    return await retryWhileBusy('opening the store', { onLongWait }, open);
-  } catch (error) {
-    const advice = `make sure that it is a sound store and can be written, or ${OTHER_FILE}`;
-    throw storeFileError(file, error, (reason) => `cannot be used (${reason}): ${advice}`);
-  }
-}
-
-function requireStorePath(path: string): void {
-  if (path.startsWith('sqlite:'))
-    throw new StoreFileError(path, 'is a URL: give the path in it alone');
-  if (!isStorePath(path)) throw new StoreFileError(JSON.stringify(path), NO_PATH);
-}
-
-const NO_PATH =
-  `is no path of a store: name a file, ${CLEAN_PATH}. ` +
-  'For a store in memory, use animal-store/memory';
-
-function openFile(file: string, mode: OpenMode, onLongWait: () => void): CompleteStore {
-  requireStoreFile(file);
-  const isNew = !hasContent(file);
-  if (isNew && mode !== 'create')
-    throw new StoreFileError(file, 'is empty: name the file of a store');
-  const database = isReading(mode) ? openUnchanged(file) : openToWrite(file, isNew);
-  try {
-    if (isReading(mode)) prepareReading(database, file, mode);
-    else prepareWriting(database, file, isNew);
-    const connection = new SqliteConnection(database, file, { mode, onLongWait });
+  const mode = openModeOf(options);
+  const file = filePath(path);
+  return usingFile(file, 'cannot be used', async () => {
+    requireOwnLog(file);
+    if (mode === 'create') createFile(file);
+    const requireInPlace = inPlaceCheck(file); // before the opening, so that it never accepts another file
+    const database = await retryWhileBusy('opening the store', undefined, () =>
+      openDatabase(file, mode),
+    );
+    const connection = sqliteConnection(database, mode, () => requireInPlace(LONGEST_UNSEEN));
     return {
       pets: sqlitePets(connection),
+      changes: sqliteChanges(connection),
       apiKeys: sqliteApiKeys(connection),
       transfer: sqliteTransfer(connection),
-      changes: sqliteChanges(connection),
       location: file,
-      check: (call) => connection.check(call),
-      close: () => connection.close(),
-      [Symbol.asyncDispose]() {
-        return this.close();
-      },
+      check: (call) =>
+        connection.read('checking the store', call, () => {
+          requireInPlace(0);
+          database.exec('SELECT id FROM pets LIMIT 1');
+        }),
+      close: connection.close,
+      [Symbol.asyncDispose]: connection.close,
     };
-  } catch (error) {
-    database.close();
-    throw error;
+  });
+}
+
+/** Looks at the file on a connection that changes nothing, before it opens one that writes. */
+function openDatabase(file: string, mode: OpenMode): DatabaseSync {
+  const reader = openToRead(file, mode === 'create');
+  if (mode === 'read') {
+    reader.exec('BEGIN'); // so that all reads show the moment of the first
+    return reader;
   }
-}
-
-function prepareReading(database: DatabaseSync, file: string, mode: OpenMode): void {
-  checkPages(database, file);
-  database.exec('PRAGMA query_only = ON');
-  requireSchema(database, file);
-  if (mode === 'snapshot') database.exec('BEGIN'); // until the store is closed
-}
-
-/** Opens a file to write. An existing one is first checked without changing it. */
-function openToWrite(file: string, isNew: boolean): DatabaseSync {
-  requireWritable(file);
-  if (!isNew) {
-    undoUnfinishedWrite(file);
-    using unchanged = openUnchanged(file);
-    checkPages(unchanged, file);
-  }
-  return new DatabaseSync(file, { timeout: 0 });
-}
-
-/** The log grows while another connection reads an old state. After that, SQLite cuts it to this many bytes. */
-const LOG_SIZE = 16 * 2 ** 20;
-
-function prepareWriting(database: DatabaseSync, file: string, isNew: boolean): void {
-  // Marks a new file as a store. SQLite writes that one page in one step, so a crash can leave no half of it. Without a
-  // journal file, a crash leaves nothing to roll back.
-  if (isNew)
-    database.exec(`PRAGMA journal_mode = MEMORY; PRAGMA application_id = ${APPLICATION_ID}`);
-  database.exec(`
-    PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL; PRAGMA trusted_schema = OFF;
-    PRAGMA journal_size_limit = ${LOG_SIZE};
-  `);
-  createSchema(database, file);
-  // A process that died in a commit may have written the log without syncing it. SQLite reads that as committed, so a
-  // retry of the create would acknowledge what is not on the disk. A checkpoint syncs the log first.
-  if (!isNew) unlessFull(() => database.exec('PRAGMA wal_checkpoint'));
-  emptyStatistics(database);
+  reader.close();
+  return connect(file, false, (database) => {
+    // The limit is in bytes. The log grows while another process reads an old state, and is cut afterwards.
+    database.exec(`
+      PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216;
+      PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY;
+    `);
+    if (mode === 'create') createSchema(database);
+    requireStore(database, file);
+    try {
+      // What a process that died left in the log may not be on the disk yet: a checkpoint syncs it.
+      database.exec('PRAGMA wal_checkpoint');
+    } catch (error) {
+      if (!hasCode(error, 'FULL')) throw error; // then the log was synced, and its animals can be read
+    }
+  });
 }
 
 /**
- * Ensures that the table of statistics exists and is empty. With those that ANALYZE of another tool made of one animal,
- * SQLite would scan millions. The table must exist, because SQLite reads it when the schema changes: filling an existing
- * table changes no schema. So a tool that runs ANALYZE under a running service changes none of its plans.
- * https://sqlite.org/optoverview.html#manual_control_of_query_plans_using_sqlite_stat_tables
+ * Opens a store to read it.
+ * @param mayBeEmpty whether an empty database will do
+ * @throws {StoreFileError} there is no file, or it is no store
  */
-function emptyStatistics(database: DatabaseSync): void {
-  const table = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat1'").get();
-  if (table && database.prepare('SELECT 1 FROM sqlite_stat1').get() === undefined) return;
-  // ANALYZE of the schema alone makes the table, and writes no row into it.
-  unlessFull(() => database.exec('DROP TABLE IF EXISTS sqlite_stat1; ANALYZE sqlite_schema'));
+export function openToRead(file: string, mayBeEmpty = false): DatabaseSync {
+  requireOwnLog(file);
+  if (!fs.existsSync(file))
+    throw new StoreFileError(file, 'does not exist: name the file of a store');
+  return connect(file, true, (database) => {
+    if (!(mayBeEmpty && isEmpty(database))) requireStore(database, file);
+  });
 }
 
-/** On a full disk the file cannot grow, but the log was synced before, and what is stored can be read. */
-function unlessFull(write: () => void): void {
+/** Opens and prepares a connection. Its rows are arrays, with integers as bigints. */
+function connect(file: string, readOnly: boolean, prepare: (database: DatabaseSync) => void) {
+  const format = { readBigInts: true, returnArrays: true };
+  const database = new DatabaseSync(file, { readOnly, timeout: BUSY_TIMEOUT, ...format });
   try {
-    write();
+    prepare(database);
+    return database;
   } catch (error) {
-    if (!isFull(error)) throw error;
+    database.close();
+    throw error;
   }
 }

@@ -1,46 +1,49 @@
+import * as fs from 'node:fs';
+import { dirname } from 'node:path';
 import { UnavailableError } from '../../domain/errors.js';
-import { fileErrorMessage } from '../file-system.js';
-import { isBusy, isDamaged } from './sqlite-errors.js';
+import { hasCode, isOfTechnology } from './sqlite-errors.js';
 
-export const OTHER_FILE = 'name another file for the store';
-export const RESTORE = `restore a backup, or ${OTHER_FILE}`;
-
-/** The file cannot be a store and was not changed. The message is one line: the file, what is wrong, what to do. */
+/** The file cannot be a store, and was not changed. The message is one line: the file, what is wrong, what to do. */
 export class StoreFileError extends Error {
   // A literal: minifiers rename classes.
   override readonly name = 'StoreFileError';
-  /** Absolute path. */
-  readonly file: string;
+  /** Whether only a person can mend it. Other causes, such as a full disk, may pass. */
+  readonly isLasting: boolean;
 
-  /**
-   * Whether only a person can mend it. An error of SQLite or the file system may pass by itself, as when a disk is full,
-   * unless the file is damaged or no database.
-   */
-  get isLasting(): boolean {
-    return this.cause === undefined || isDamaged(this.cause);
-  }
-
-  /** @param problem what is wrong and what to do, as in "is empty: name the file of a store" */
-  constructor(file: string, problem: string, options?: ErrorOptions) {
-    super(`${file} ${problem.replaceAll(/\s+/g, ' ')}.`, options);
-    this.file = file;
+  /** @param problem what is wrong and what to do, as in "does not exist: name the file of a store" */
+  constructor(file: string, problem: string, cause?: unknown) {
+    super(`${file} ${problem.replaceAll(/\s+/g, ' ')}.`, { cause });
+    this.isLasting = !cause || hasCode(cause, 'CORRUPT') || hasCode(cause, 'NOTADB');
   }
 }
 
-/** Whether SQLite, the file system or the permission model of Node.js reported the error. */
-const isOfSystem = (error: Error): boolean =>
-  ['errcode', 'syscall', 'permission'].some((property) => property in error);
-
 /**
- * Makes an error of SQLite, the file system or Node.js one of this file; `problem` gets its message. Returns others as
- * they are, such as a lock that another process keeps. `retryWhileBusy` wraps SQLite's errors, which are unwrapped here.
+ * Opens or copies a store. Errors of SQLite and the file system become a `StoreFileError`, but for the lock of another
+ * process, which stays an `UnavailableError`.
+ * @param problem what fails, as in "cannot be used"
  */
-export function storeFileError(
+export async function usingFile<Result>(
   file: string,
-  error: unknown,
-  problem: (reason: string) => string,
-): unknown {
-  const cause = error instanceof UnavailableError ? error.cause : error;
-  if (!(cause instanceof Error) || !isOfSystem(cause) || isBusy(cause)) return error;
-  return new StoreFileError(file, problem(fileErrorMessage(cause)), { cause });
+  problem: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const cause = error instanceof UnavailableError ? error.cause : error;
+    if (!isOfTechnology(cause) || hasCode(cause, 'BUSY')) throw error;
+    const reason = isDiskFull(cause, file) ? 'the disk is full' : cause.message;
+    throw new StoreFileError(file, `${problem}: ${reason}`, cause);
+  }
+}
+
+/** In bytes: what a new `-shm` needs, and as much again. */
+const LEAST_SPACE = 64 * 1024;
+
+function isDiskFull(cause: Error, file: string): boolean {
+  if (hasCode(cause, 'FULL') || Object(cause).code === 'ENOSPC') return true;
+  if (!hasCode(cause, 'IOERR')) return false;
+  // SQLite reports it where a new `-shm` finds no space.
+  const { bavail, bsize } = fs.statfsSync(dirname(file));
+  return bavail * bsize < LEAST_SPACE;
 }

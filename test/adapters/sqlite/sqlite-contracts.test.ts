@@ -1,27 +1,26 @@
+import { join } from 'node:path';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
-import { sqliteStoreFactory } from '../../../src/adapters/sqlite/sqlite-store-factory.js';
-import { storeTests } from '../../contract/index.js';
-import { openModeTests } from '../open-modes.js';
-import { cleanUp, testFile } from './temporary-store.js';
-
-async function open() {
-  const { file } = testFile();
-  const store = await openSqliteStore(file);
-  return {
-    store,
-    reopen: () => store.close().then(() => openSqliteStore(file)),
-    another: () => openSqliteStore(file),
-    close: () => store.close(),
-  };
-}
+import { storeTests } from '../../contract/store-tests.js';
+import { cleanUp, testFolder } from './test-store.js';
 
 describe('openSqliteStore', () => {
   afterEach(cleanUp);
 
-  storeTests({ describe, it, open });
-
-  openModeTests(async () => {
-    const { file } = testFile();
-    return (options) => sqliteStoreFactory.open(`sqlite:${file}`, options);
+  storeTests({
+    describe,
+    it,
+    async open() {
+      const file = join(testFolder(), 'animals.db');
+      const store = await openSqliteStore(file);
+      return {
+        store,
+        async reopen() {
+          await store.close();
+          return openSqliteStore(file);
+        },
+        another: () => openSqliteStore(file),
+        close: () => store.close(),
+      };
+    },
   });
 });

@@ -1,0 +1,38 @@
+import type { ApiKeyRecord, ApiKeyRepository } from '../../application/ports/api-key-repository.js';
+import type { SqliteConnection } from './sqlite-connection.js';
+
+/** Managed API keys in an SQLite file, as JSON, with hashes only. */
+export function sqliteApiKeys(connection: SqliteConnection): ApiKeyRepository {
+  const sql = {
+    insert: connection.prepare(
+      'INSERT INTO api_keys (id, record) VALUES (?, ?) ON CONFLICT (id) DO NOTHING',
+    ),
+    find: connection.prepare<[string]>('SELECT record FROM api_keys WHERE id = ?'),
+    list: connection.prepare<[string]>(
+      "SELECT record FROM api_keys ORDER BY record ->> 'createdAt'",
+    ),
+    revoke: connection.prepare<[string]>(
+      `UPDATE api_keys SET record = json_insert(record, '$.revokedAt', ?) WHERE id = ?
+      RETURNING record`,
+    ),
+  };
+
+  return {
+    add: (apiKey, call) =>
+      connection.write(
+        'adding an API key',
+        call,
+        () => sql.insert.run(apiKey.id, JSON.stringify(apiKey)).changes > 0n,
+      ),
+
+    findById: (id, call) =>
+      connection.read('reading an API key', call, () => sql.find.all(id).map(toRecord)[0]),
+
+    list: (call) => connection.read('listing API keys', call, () => sql.list.all().map(toRecord)),
+
+    revoke: (id, at, call) =>
+      connection.write('revoking an API key', call, () => sql.revoke.all(at, id).map(toRecord)[0]),
+  };
+}
+
+const toRecord = ([record]: [string]): ApiKeyRecord => JSON.parse(record);

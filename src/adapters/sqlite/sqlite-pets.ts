@@ -1,0 +1,94 @@
+import type { CreatedPet } from '../../application/animal-store.js';
+import type { Claim, PetRepository } from '../../application/ports/pet-repository.js';
+import { IdempotencyKeyReusedError, UnavailableError } from '../../domain/errors.js';
+import { petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
+import { isPetStatus } from '../../domain/pet-status.js';
+import type { SqliteConnection } from './sqlite-connection.js';
+
+/** The columns of an animal. */
+export const PET_COLUMNS = 'id, name, category_id, status';
+
+export type PetRow = readonly [id: bigint, name: string, categoryId: bigint, status: string];
+
+export const FIND_PET = `SELECT ${PET_COLUMNS} FROM pets WHERE id = ?`;
+
+export const INSERT_PET = `INSERT INTO pets (${PET_COLUMNS}) VALUES (?, ?, ?, ?)`;
+
+/** SQLite assigns the id where it is null. */
+export const toRow = (id: bigint | null, { name, categoryId, status }: UnsavedPet) =>
+  [id, name, categoryId, status] as const;
+
+/** @throws {UnavailableError} the row is damaged: it is no animal */
+export function toPet([id, name, categoryId, status]: PetRow): Pet {
+  if (isPetStatus(status)) return petWithId(id, { name, categoryId, status });
+  const cause = new Error(`the animal ${id} has the status '${status}'`);
+  throw new UnavailableError('reading an animal', { cause });
+}
+
+/** How long an expired claim is kept for callers whose clock is behind: an hour, in milliseconds. */
+const SWEEP_DELAY = 60 * 60 * 1000;
+
+/** Animals in an SQLite file. */
+export function sqlitePets(connection: SqliteConnection): PetRepository {
+  const sql = {
+    insert: connection.prepare(INSERT_PET),
+    find: connection.prepare<PetRow>(FIND_PET),
+    // `LIMIT +?`: after a plain `LIMIT ?`, SQLite plans the statement anew for each value.
+    list: connection.prepare<PetRow>(
+      `SELECT ${PET_COLUMNS} FROM pets WHERE id > ? ORDER BY id LIMIT +?`,
+    ),
+    listByStatus: connection.prepare<PetRow>(
+      `SELECT ${PET_COLUMNS} FROM pets WHERE id > ? AND status = ? ORDER BY id LIMIT +?`,
+    ),
+    findClaim: connection.prepare<readonly [fingerprint: string, petId: bigint]>(
+      'SELECT fingerprint, pet_id FROM claims WHERE scope = ? AND key = ? AND keep_until > ?',
+    ),
+    putClaim: connection.prepare(
+      'REPLACE INTO claims (scope, key, fingerprint, pet_id, keep_until) VALUES (?, ?, ?, ?, ?)',
+    ),
+    // Two for each new claim: so expired claims become fewer, at a constant cost.
+    findExpired: connection.prepare<readonly [scope: string, key: string]>(
+      'SELECT scope, key FROM claims WHERE keep_until <= ? ORDER BY keep_until LIMIT 2',
+    ),
+    removeClaim: connection.prepare('DELETE FROM claims WHERE scope = ? AND key = ?'),
+  };
+
+  const insert = (pet: UnsavedPet): Pet =>
+    petWithId(sql.insert.run(...toRow(null, pet)).lastInsertRowid, pet);
+
+  function insertOnce(pet: UnsavedPet, claim: Claim, now: number): CreatedPet {
+    const { scope, key, fingerprint, keepUntil } = claim;
+    const earlier = sql.findClaim.get(scope, key, now);
+    if (earlier !== undefined) {
+      const [earlierFingerprint, petId] = earlier;
+      if (earlierFingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
+      return { pet: petWithId(petId, pet), replayed: true };
+    }
+    const inserted = insert(pet);
+    sql.putClaim.run(scope, key, fingerprint, inserted.id, keepUntil);
+    for (const expired of sql.findExpired.all(now - SWEEP_DELAY)) sql.removeClaim.run(...expired);
+    return { pet: inserted, replayed: false };
+  }
+
+  return {
+    add: (pet, call) => connection.write('adding an animal', call, () => insert(pet)),
+
+    addOnce: (pet, claim, now, call) =>
+      connection.write('adding an animal', call, () => insertOnce(pet, claim, now)),
+
+    findById: (id, call) =>
+      connection.read('reading an animal', call, () => {
+        const row = sql.find.get(id);
+        return row && toPet(row);
+      }),
+
+    list: ({ after = 0n, limit, status }, call) =>
+      connection.read('listing animals', call, () => {
+        const rows =
+          status === undefined
+            ? sql.list.all(after, limit)
+            : sql.listByStatus.all(after, status, limit);
+        return rows.map(toPet);
+      }),
+  };
+}

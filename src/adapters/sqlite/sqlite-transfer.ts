@@ -1,0 +1,25 @@
+import type { CatalogueTransfer } from '../../application/ports/catalogue-transfer.js';
+import { INSERT_PET, toRow } from './sqlite-pets.js';
+import type { SqliteConnection } from './sqlite-connection.js';
+
+/** What a copy of a catalogue needs of an SQLite file. A batch is one transaction. */
+export function sqliteTransfer(connection: SqliteConnection): CatalogueTransfer {
+  // AUTOINCREMENT looks at sqlite_sequence: https://sqlite.org/autoinc.html
+  const sql = {
+    lastId: connection.prepare<[bigint]>("SELECT seq FROM sqlite_sequence WHERE name = 'pets'"),
+    raiseLastId: connection.prepare(
+      "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'pets'",
+    ),
+    insertPet: connection.prepare(`${INSERT_PET} ON CONFLICT (id) DO NOTHING`),
+  };
+  return {
+    lastId: (call) =>
+      connection.read('reading the last id', call, () => sql.lastId.get()?.[0] ?? 0n),
+
+    writePets: (pets, lastId, call) =>
+      connection.write('writing animals', call, () => {
+        for (const pet of pets) sql.insertPet.run(...toRow(pet.id, pet));
+        sql.raiseLastId.run(lastId);
+      }),
+  };
+}
