@@ -1,4 +1,4 @@
-import { UnavailableError, isScope } from 'animal-store';
+import { SCOPES, UnavailableError } from 'animal-store';
 import { errors, jwtVerify } from 'jose';
 
 /**
@@ -27,11 +27,8 @@ export class JoseAuthenticator {
     try {
       const { payload } = await jwtVerify(credential, this.#key, this.#options);
       if (await this.#isRevoked(payload.jti)) return { ok: false, reason: 'revoked' };
-      const scopes = new Set(
-        String(payload.scope ?? '')
-          .split(' ')
-          .filter(isScope),
-      );
+      const granted = String(payload.scope ?? '').split(' ');
+      const scopes = new Set(SCOPES.filter((scope) => granted.includes(scope)));
       return { ok: true, principal: { keyId: payload.sub, scopes } };
     } catch (error) {
       if (error instanceof errors.JWTExpired) return { ok: false, reason: 'expired' };
