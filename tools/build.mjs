@@ -7,10 +7,10 @@ const isBuilt = existsSync('build/src/bootstrap/main.js');
 
 if (existsSync(COMPILER)) {
   if (!isBuilt) console.error('Building: this can take a minute ...');
-  // The script of the docs page refers to src: this builds both.
-  const args = [COMPILER, '--build', 'src/adapters/http/docs-page'];
+  const args = [COMPILER, '--build', 'src'];
   const stdio = ['ignore', 2, 2]; // a command's stdout is its own output only
   process.exitCode = spawnSync(process.execPath, args, { stdio }).status ?? 1;
+  if (process.exitCode === 0) await import('./docs-page.mjs');
 } else if (!isBuilt) {
   console.error('The compiler is not installed: run npm ci --include=dev && npm run build once.');
   process.exitCode = 1;
