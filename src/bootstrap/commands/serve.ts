@@ -24,7 +24,9 @@ export async function serve(commands: Commands): Promise<void> {
   });
   const container = await createContainer(settings, [logging, ...modules]);
   const logger = container.get(TOKENS.logger);
-  const openAdminPort = settings.adminPort === undefined ? undefined : await measured(container);
+  const metrics =
+    settings.adminPort === undefined ? undefined : await import('../service/metrics.js');
+  const openAdminPort = metrics?.measure(container);
   logger.info({ settings: givenSettings(io.env) }, 'settings that differ from their defaults');
 
   const interrupted = interruption(signal, logger);
@@ -54,10 +56,6 @@ async function interruption(signal: AbortSignal, logger: Logger): Promise<undefi
   if (!signal.aborted) await once(signal, 'abort');
   logger.info(`stopping: ${reasonOf(signal.reason)}`);
 }
-
-/** Resolves to what opens `ADMIN_PORT`. */
-const measured = async (container: Container): Promise<() => Promise<AdminPort>> =>
-  (await import('../service/metrics.js')).measure(container);
 
 /** Says where the service is, what is wrong with it, and how to get in. */
 async function greet(

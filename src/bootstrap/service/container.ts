@@ -90,8 +90,7 @@ const http = new ContainerModule(({ bind }) => {
   bind(TOKENS.requestListener).toResolvedValue(
     async (httpInterface) => {
       const { createKoaApp } = await import('../../adapters/http/koa/index.js');
-      const handle = createKoaApp(httpInterface).callback();
-      return (request, response) => void handle(request, response);
+      return createKoaApp(httpInterface).callback();
     },
     [TOKENS.httpInterface],
   );

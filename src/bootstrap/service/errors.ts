@@ -5,14 +5,8 @@ export const isUnavailable = (error: unknown): error is Error =>
   isAnimalStoreError(error) && error.code === 'service_unavailable';
 
 /** Whether only a person can mend it. */
-export function isLasting(error: unknown): boolean {
-  const { isLasting: isMarked, code } = Object(error) as { isLasting?: unknown; code?: unknown };
-  return isMarked === true || code === 'invalid_parameter';
-}
-
-/** Whether an error is another one, or was caused by it. */
-export const isFrom = (error: unknown, origin: Error): boolean =>
-  error === origin || (error instanceof Error && isFrom(error.cause, origin));
+export const isLasting = (error: unknown): boolean =>
+  Object(error).isLasting === true || Object(error).code === 'invalid_parameter';
 
 /** The message of an error and what its causes add to it, in one line. */
 export function reasonOf(error: unknown): string {

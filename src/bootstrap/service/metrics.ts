@@ -34,27 +34,30 @@ export function measure(container: Container): () => Promise<AdminPort> {
   return async () => {
     const readiness = await container.getAsync(TOKENS.readiness);
     const admission = await container.getAsync(TOKENS.admission);
-    const isReady = (): Promise<number> =>
-      readiness.check().then(
-        () => 1,
-        () => 0,
-      );
-    addGauge(registry, 'ready', '1 if /readyz is 200, else 0.', isReady);
-    addGauge(registry, 'requests_in_flight', 'Requests in progress.', () => admission.inFlight);
+    const ready = new Gauge({
+      name: 'animal_store_ready',
+      help: '1 if /readyz is 200, else 0.',
+      registers: [],
+      collect() {
+        return readiness.check().then(
+          () => this.set(1),
+          () => this.set(0),
+        );
+      },
+    });
+    const inFlight = new Gauge({
+      name: 'animal_store_requests_in_flight',
+      help: 'Requests in progress.',
+      registers: [],
+      collect() {
+        this.set(admission.inFlight);
+      },
+    });
+    registry.registerMetric(ready);
+    registry.registerMetric(inFlight);
     const { host, adminPort = 0 } = container.get(TOKENS.settings);
     return serveMetrics(registry, host, adminPort);
   };
-}
-
-/** Adds a gauge that is read at each scrape. */
-function addGauge(
-  registry: Registry,
-  name: string,
-  help: string,
-  read: () => number | Promise<number>,
-): void {
-  const collect = async (): Promise<void> => gauge.set(await read());
-  const gauge = new Gauge({ name: `animal_store_${name}`, help, registers: [registry], collect });
 }
 
 /** Serves `/metrics` for Prometheus, without a key. */

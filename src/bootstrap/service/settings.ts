@@ -9,7 +9,8 @@ interface Setting {
   readonly name: string;
   /** The text that is read where the variable is not set or empty. Omitted: the setting then has no value. */
   readonly default?: string;
-  readonly example: string;
+  /** Default: the default. */
+  readonly example?: string;
   readonly read: (text: string) => unknown;
   readonly help: string;
 }
@@ -37,21 +38,18 @@ const TABLE = {
   host: {
     name: 'HOST',
     default: '127.0.0.1',
-    example: '0.0.0.0',
     read: read.text(unpadded),
     help: 'Address to listen on. 0.0.0.0 or :: lets other machines connect.',
   },
   port: {
     name: 'PORT',
     default: '8080',
-    example: '3000',
     read: port,
     help: 'Port to listen on. 0 takes a free one.',
   },
   basePath: {
     name: 'BASE_PATH',
     default: '/v1',
-    example: '/animals/v1',
     read: read.text(HTTP_SETTING_RULES.basePath),
     help: 'Path of the operations, ending in v1.',
   },
@@ -70,7 +68,6 @@ const TABLE = {
   storeUrl: {
     name: 'STORE_URL',
     default: 'sqlite:data/animal-store.db',
-    example: 'mongodb://localhost/animal-store',
     read: read.text(unpadded),
     help: 'Store: sqlite:PATH, mongodb://..., memory:, or one that ADAPTERS brings.',
   },
@@ -91,14 +88,12 @@ const TABLE = {
   bodyLimit: {
     name: 'BODY_LIMIT',
     default: '64kb',
-    example: '1mb',
     read: read.size,
     help: 'Largest request body, up to 16mb. Larger ones get 413.',
   },
   requestDeadline: {
     name: 'REQUEST_DEADLINE',
     default: '5s',
-    example: '500ms',
     read: read.duration(1),
     help: 'Longest time for a request. Slower ones get 503.',
   },
@@ -111,14 +106,12 @@ const TABLE = {
   shutdownDeadline: {
     name: 'SHUTDOWN_DEADLINE',
     default: '25s',
-    example: '1m',
     read: read.duration(1),
     help: 'Longest time to finish requests when the service stops.',
   },
   maxInFlight: {
     name: 'MAX_IN_FLIGHT',
     default: '256',
-    example: '64',
     read: read.integer(1, 100_000),
     help: 'Most requests in progress at the same time. More get 503.',
   },
@@ -145,7 +138,6 @@ const TABLE = {
   logLevel: {
     name: 'LOG_LEVEL',
     default: 'info',
-    example: 'warn',
     read: read.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     help: 'Lowest level to log: trace, debug, info, warn, error, fatal or silent.',
   },
@@ -197,8 +189,8 @@ export function readSettings(environment: Environment): Settings {
 }
 
 function valueOf(setting: Setting, environment: Environment): unknown {
-  const { name, example } = setting;
-  const given = givenText(name, environment) ?? setting.default;
+  const { name, default: usual, example = usual } = setting;
+  const given = givenText(name, environment) ?? usual;
   if (given === undefined) return undefined;
   try {
     return setting.read(given);

@@ -31,5 +31,5 @@ export const TOKENS = {
   /** Bounds the requests in progress. */
   admission: token<Admission & { readonly inFlight: number }>('admission'),
   httpInterface: token<HttpInterface>('httpInterface'),
-  requestListener: token<RequestListener>('requestListener'),
+  requestListener: token<(...exchange: Parameters<RequestListener>) => unknown>('requestListener'),
 } as const;
