@@ -26,7 +26,8 @@ export class JoseAuthenticator {
     if (!isCanonical(credential)) return { ok: false, reason: 'unknown' };
     try {
       const { payload } = await jwtVerify(credential, this.#key, this.#options);
-      if (await this.#isRevoked(payload.jti)) return { ok: false, reason: 'revoked' };
+      if (await this.#isRevoked(payload.jti))
+        return { ok: false, reason: 'revoked', keyId: payload.sub };
       const scopes = new Set(
         String(payload.scope ?? '')
           .split(' ')
@@ -34,7 +35,10 @@ export class JoseAuthenticator {
       );
       return { ok: true, principal: { keyId: payload.sub, scopes } };
     } catch (error) {
-      if (error instanceof errors.JWTExpired) return { ok: false, reason: 'expired' };
+      if (error instanceof errors.JWTExpired) {
+        const { sub: keyId, exp } = error.payload;
+        return { ok: false, reason: 'expired', keyId, at: new Date(exp * 1000) };
+      }
       if (isVerdict(error)) return { ok: false, reason: 'unknown' };
       // Errors of jose may hold the token's claims; only what finds keys is to be told of here.
       throw new UnavailableError('finding the key of a token', { cause: error });
