@@ -2,11 +2,12 @@
 // With animal-store, @hono/node-server and hono installed:
 //   ADAPTERS=./fetch-transport.mjs animal-store serve
 import { getRequestListener } from '@hono/node-server';
+import { ContainerModule, TOKENS } from 'animal-store/bootstrap';
 import { createFetchHandler } from 'animal-store/fetch';
 
-export const adapter = ({ replaceFrom, TOKENS }) => {
-  replaceFrom(TOKENS.requestListener, async (context) => {
-    const http = await context.getAsync(TOKENS.httpInterface);
-    return getRequestListener(createFetchHandler(http), { overrideGlobalObjects: false });
-  });
-};
+export const adapter = new ContainerModule(({ rebind }) => {
+  rebind(TOKENS.requestListener).toResolvedValue(
+    (http) => getRequestListener(createFetchHandler(http), { overrideGlobalObjects: false }),
+    [TOKENS.httpInterface],
+  );
+});

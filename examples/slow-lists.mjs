@@ -1,18 +1,29 @@
 // Reports lists that take longer than a second, whichever the store: an adapter that wraps it, loaded by a setting:
 //   ADAPTERS=./slow-lists.mjs animal-store serve
+import { ContainerModule, TOKENS } from 'animal-store/bootstrap';
 
-export const adapter = ({ decorate, TOKENS }) => {
-  decorate(TOKENS.petRepository, (pets) => ({
-    add: (animal, call) => pets.add(animal, call),
-    // Absent in stores that keep no idempotency keys.
-    addOnce: pets.addOnce && ((...given) => pets.addOnce(...given)),
-    findById: (id, call) => pets.findById(id, call),
-    async list(range, call) {
-      const began = performance.now();
-      const page = await pets.list(range, call);
-      const milliseconds = Math.round(performance.now() - began);
-      if (milliseconds > 1000) console.error(`A list took ${milliseconds} ms`);
-      return page;
-    },
+/** Wraps a repository. Every method is named: the methods of a class would be lost in `{ ...pets, list }`. */
+const reporting = (pets) => ({
+  add: (animal, call) => pets.add(animal, call),
+  addOnce: (animal, claim, now, call) => pets.addOnce(animal, claim, now, call),
+  findById: (id, call) => pets.findById(id, call),
+  async list(query, call) {
+    const began = performance.now();
+    const page = await pets.list(query, call);
+    const milliseconds = Math.round(performance.now() - began);
+    if (milliseconds > 1000) console.error(`A list took ${milliseconds} ms`);
+    return page;
+  },
+});
+
+export const adapter = new ContainerModule(({ onActivation }) => {
+  onActivation(TOKENS.store, (_context, store) => ({
+    pets: reporting(store.pets),
+    changes: store.changes,
+    apiKeys: store.apiKeys,
+    transfer: store.transfer,
+    location: store.location,
+    check: (call) => store.check(call),
+    close: () => store.close(),
   }));
-};
+});

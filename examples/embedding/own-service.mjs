@@ -2,7 +2,9 @@
 // it logs, and what happens with a new animal, is up to you.
 import { once } from 'node:events';
 import { stringifyJson } from 'animal-store';
+import { ManagedApiKeys, apiKeyGenerator } from 'animal-store/api-keys';
 import {
+  ContainerModule,
   TOKENS,
   createContainer,
   createLogger,
@@ -10,11 +12,10 @@ import {
   startService,
 } from 'animal-store/bootstrap';
 
-const own = ({ replaceFrom, decorate }) => {
-  replaceFrom(TOKENS.logger, (context) =>
-    createLogger(context.get(TOKENS.settings), process.stderr),
-  );
-  decorate(TOKENS.animalStore, (animals) => ({
+const settings = readSettings(process.env);
+const own = new ContainerModule(({ bind, onActivation }) => {
+  bind(TOKENS.logger).toConstantValue(createLogger(settings, process.stderr));
+  onActivation(TOKENS.animalStore, (_context, animals) => ({
     ...animals,
     async createPet(pet, options) {
       const created = await animals.createPet(pet, options);
@@ -22,14 +23,16 @@ const own = ({ replaceFrom, decorate }) => {
       return created;
     },
   }));
-};
-const container = await createContainer(readSettings(process.env), [own]); // loads ADAPTERS, too
+});
+const container = await createContainer(settings, [own]); // loads ADAPTERS, too
 
 const service = await startService(container);
 console.log(service.url);
-const { staticKeys } = container.get(TOKENS.settings);
-const keys = await container.getAsync(TOKENS.managedApiKeys); // undefined if the store keeps no keys
-const first = staticKeys.length === 0 ? await keys?.issueFirst('first start') : undefined;
-if (first) console.log(`key ${first.key}`); // without a key, every request gets 401
+const { apiKeys } = await container.getAsync(TOKENS.store); // undefined if the store keeps no keys
+if (apiKeys && settings.staticKeys.length === 0) {
+  const managed = new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator() });
+  const first = await managed.issueFirst('first start');
+  if (first) console.log(`key ${first.key}`); // without a key, every request gets 401
+}
 await once(process, 'SIGTERM');
 process.exitCode = (await service.stop()) ? 0 : 1;

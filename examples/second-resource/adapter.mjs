@@ -1,11 +1,18 @@
 // Serves the categories in the service: ADAPTERS=./adapter.mjs animal-store serve
+import { ContainerModule, TOKENS } from 'animal-store/bootstrap';
 import { createKoaApp } from 'animal-store/koa';
-import { categoriesRouter, memoryCategories } from './categories.mjs';
+import { categoriesApp, memoryCategories } from './categories.mjs';
 
-export const adapter = ({ replaceFrom, TOKENS }) => {
-  const categories = categoriesRouter(memoryCategories('Dogs', 'Cats'));
-  replaceFrom(TOKENS.requestListener, async (context) => {
-    const http = await context.getAsync(TOKENS.httpInterface);
-    return createKoaApp(http, categories).callback();
-  });
-};
+export const adapter = new ContainerModule(({ rebind }) => {
+  rebind(TOKENS.requestListener).toResolvedValue(
+    (http) => {
+      const animals = createKoaApp(http).callback();
+      const categories = categoriesApp(http, memoryCategories('Dogs', 'Cats')).callback();
+      return (request, response) =>
+        /^\/v1\/categories(?:[/?]|$)/.test(request.url)
+          ? categories(request, response)
+          : animals(request, response);
+    },
+    [TOKENS.httpInterface],
+  );
+});

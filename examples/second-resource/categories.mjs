@@ -1,6 +1,8 @@
-// A second resource: a port for categories, an adapter that keeps them in memory, and a router.
+// A second resource: a port for categories, an adapter that keeps them in memory, and a router behind the API keys.
 import { Router } from '@koa/router';
-import { parseInt64 } from 'animal-store';
+import { parseInt64, stringifyJson } from 'animal-store';
+import { requireApiKey } from 'animal-store/koa';
+import Koa from 'koa';
 
 /**
  * The port. A `signal` that is aborted ends a call.
@@ -20,19 +22,26 @@ export function memoryCategories(...names) {
   };
 }
 
-/** @param {CategoryRepository} categories */
-export function categoriesRouter(categories) {
+/**
+ * Its errors are Koa's own.
+ * @param {CategoryRepository} categories
+ */
+export function categoriesApp(http, categories) {
   const router = new Router({ strict: true, sensitive: true });
-  router.get('listCategories', '/v1/categories', async (context) => {
-    const { signal } = context.state; // set behind the API keys, as are principal and operation
-    context.body = await categories.list({ signal });
+  const reading = requireApiKey(http, 'pets:read');
+  router.get('/v1/categories', reading, async (context) => {
+    respond(context, await categories.list());
   });
-  router.get('getCategory', '/v1/categories/:id', async (context) => {
-    const { signal } = context.state;
+  router.get('/v1/categories/:id', reading, async (context) => {
     const id = parseInt64(context.params.id);
-    const category = id === undefined ? undefined : await categories.findById(id, { signal });
-    if (!category) context.throw(404, 'No category has this id.', { code: 'category_not_found' });
-    context.body = category; // bigints are written exactly
+    const category = id === undefined ? undefined : await categories.findById(id);
+    if (!category) context.throw(404, 'No category has this id.');
+    respond(context, category);
   });
-  return router;
+  return new Koa().use(router.routes());
+}
+
+function respond(context, value) {
+  context.type = 'json';
+  context.body = stringifyJson(value); // bigints are written exactly
 }

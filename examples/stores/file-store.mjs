@@ -1,12 +1,12 @@
 // Keeps animals and claims in a file, and passes every case. It never removes expired claims. It takes no lock, so a service
-// overwrites what `import` or `copy` writes meanwhile: let `open` of a store that is not shared take one.
+// overwrites what `import` or `copy` writes meanwhile: let `open` take one.
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { IdempotencyKeyReusedError, UnavailableError, isAnimalStoreError } from 'animal-store';
 import { parseJson, petWithId, stringifyJson } from 'animal-store';
 
 export async function openFileStore(path, { mode = 'create' } = {}) {
-  const isReading = mode === 'read' || mode === 'snapshot';
+  const isReading = mode === 'read';
   const access = isReading ? constants.O_RDONLY : constants.O_RDWR;
   const file = await open(path, access | (mode === 'create' ? constants.O_CREAT : 0));
   const text = await file.readFile('utf8');

@@ -3,9 +3,9 @@
  *
  * @packageDocumentation
  */
-export { createContainer } from './service/container.js';
+export { ContainerModule } from 'inversify';
+export { createContainer, openStore } from './service/container.js';
 export { createLogger } from './service/logger.js';
-export { startService, type Service } from './service/start-service.js';
 export { SettingsError, readSettings, type Settings } from './service/settings.js';
-export { openStore } from './service/stores.js';
-export { TOKENS, wiring, type Adapter, type Token, type Wiring } from './service/wiring.js';
+export { startService, type Service } from './service/start-service.js';
+export { TOKENS, type Token } from './service/tokens.js';

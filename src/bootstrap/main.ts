@@ -1,19 +1,19 @@
 #!/usr/bin/env node
-import { isBuiltin } from 'node:module';
-import { SUPPORTED_NODE, hideSqliteWarning } from './service/node-version.js';
 
-// Everything else is imported later: without node:sqlite the imports fail already.
-if (isBuiltin('node:sqlite')) {
-  hideSqliteWarning(process);
+// Node.js 22 says at every start that its SQLite is experimental.
+const emitWarning = process.emitWarning.bind(process) as (...warning: unknown[]) => void;
+process.emitWarning = (...warning: unknown[]) => {
+  if (!String(warning[0]).startsWith('SQLite is an experimental')) emitWarning(...warning);
+};
+// Everything else is imported later: an old Node.js fails at the imports already.
+if (process.getBuiltinModule?.('node:sqlite')) {
   // A reader may close the pipe early, as `head` does. That must not end the program.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   const { run } = await import('./commands/run.js');
-  process.exitCode = await run(process.argv.slice(2), process);
-  // A module of ADAPTERS that failed to load may keep the process, for example by a timer, and nothing can close it.
-  // The command itself has closed what it opened.
-  if (process.exitCode === 2) process.exit();
+  // A module of ADAPTERS may keep the process, for example by a timer. The command has closed what it opened.
+  process.exit(await run(process.argv.slice(2), process));
 } else {
-  const { node } = process.versions;
-  process.stderr.write(`Node.js ${node} is too old for the animal store: use ${SUPPORTED_NODE}.\n`);
+  const use = '^22.22.2 || ^24.14.1 || >=26';
+  process.stderr.write(`Node.js ${process.versions.node} is too old: use ${use}.\n`);
   process.exitCode = 2;
 }

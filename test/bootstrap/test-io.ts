@@ -1,98 +1,81 @@
+import { ContainerModule } from 'inversify';
 import { EventEmitter, once } from 'node:events';
-import { Readable } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Readable, Writable } from 'node:stream';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
-import type { OpenOptions, Store, StoreFactory } from '../../src/application/ports/store.js';
+import type { CompleteStore, OpenOptions, Store } from '../../src/application/ports/store.js';
 import type { HostProcess } from '../../src/bootstrap/commands/command-line.js';
 import { run } from '../../src/bootstrap/commands/run.js';
-import { TOKENS, type Adapter, type Wiring } from '../../src/bootstrap/service/wiring.js';
+import { TOKENS } from '../../src/bootstrap/index.js';
+
+type Environment = Readonly<Record<string, string>>;
+
+/** What differs from an empty process. */
+interface Given {
+  readonly modules?: readonly ContainerModule[];
+  /** What standard input holds. */
+  readonly input?: string | undefined;
+  /** Whether standard output is a terminal. */
+  readonly isTTY?: boolean;
+}
 
 /** A process for commands that run in the process of the tests: it keeps what they write, and takes signals. */
 export class TestIo extends EventEmitter {
   readonly env: NodeJS.ProcessEnv;
-  out = '';
-  err = '';
   readonly exits: number[] = [];
   readonly stdin: Readable;
-  readonly stdout = {
-    write: (text: string, written?: (error?: Error) => void) => {
-      if (this.fullDisk === undefined) this.#write('out', text);
-      written?.(this.fullDisk);
-    },
-  };
-  /** With what writing to standard output fails. */
-  fullDisk: Error | undefined;
-  readonly stderr;
+  readonly stdout: Writable & { isTTY?: boolean };
+  readonly stderr: Writable;
+  out = '';
+  err = '';
 
-  constructor(env: Record<string, string> = {}, { isTTY = false, stdin = [''] } = {}) {
+  constructor(env: Environment = {}, { input = '', isTTY = false }: Given = {}) {
     super();
-    this.stdin = Readable.from(stdin.map((chunk) => Buffer.from(chunk)));
-    this.env = env;
-    this.stderr = {
-      write: (text: string, written?: () => void): void => {
-        this.#write('err', text);
-        written?.();
-      },
-      isTTY,
-      columns: 80,
-    };
+    this.env = { ...env };
+    this.stdin = Readable.from([Buffer.from(input)]);
+    this.stdout = Object.assign(this.#output('out'), { isTTY });
+    this.stderr = this.#output('err');
   }
 
-  exit(code: number): number {
+  exit(code: number): void {
     this.exits.push(code);
-    return code;
   }
 
   /** This as a process. */
-  get io(): HostProcess {
+  get process(): HostProcess {
     return this as unknown as HostProcess;
   }
 
-  /** The messages of the log lines so far. */
-  get messages(): string[] {
-    return this.lines.map(({ msg }) => String(msg));
+  /** The lines of the log so far. */
+  get lines(): ReadonlyArray<Record<string, unknown>> {
+    const lines = this.err.split('\n').filter((line) => line.startsWith('{'));
+    return lines.map((line): Record<string, unknown> => JSON.parse(line));
   }
 
-  /** The log lines so far. */
-  get lines(): Array<Record<string, unknown>> {
-    return this.err
-      .trimEnd()
-      .split('\n')
-      .map((line): Record<string, unknown> => JSON.parse(line));
-  }
-
-  /** Waits until something was written to stderr. Rejects after a while, with what was written. */
+  /** Waits until something was written. */
   async said(pattern: RegExp): Promise<RegExpExecArray> {
-    const signal = AbortSignal.timeout(15_000);
     for (;;) {
-      const found = pattern.exec(this.err);
+      const found = pattern.exec(this.out + this.err);
       if (found) return found;
-      await once(this, 'written', { signal }).catch(() => {
-        throw new Error(`waited too long for ${pattern} on stderr, which has:\n${this.err}`);
-      });
+      await once(this, 'written');
     }
   }
 
-  #write(stream: 'out' | 'err', text: string): void {
-    this[stream] += text;
-    this.emit('written');
+  #output(name: 'out' | 'err'): Writable {
+    return new Writable({
+      decodeStrings: false,
+      write: (text: string, _encoding, done) => {
+        this[name] += text;
+        this.emit('written');
+        done();
+      },
+    });
   }
 }
 
-export interface Outcome {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
 /** Runs a command line, its words separated by spaces. */
-export async function runLine(
-  line: string,
-  env: Record<string, string> = {},
-  modules: readonly Adapter[] = [],
-): Promise<Outcome> {
-  const io = new TestIo(env);
-  const code = await run(line === '' ? [] : line.split(' '), io.io, modules);
+export async function runLine(line: string, env: Environment = {}, given: Given = {}) {
+  const io = new TestIo(env, given);
+  const code = await run(line.split(' '), io.process, given.modules);
   return { code, out: io.out, err: io.err };
 }
 
@@ -105,15 +88,16 @@ export class Serving {
   readonly io: TestIo;
   readonly code: Promise<number>;
 
-  constructor(environment: Record<string, string>, ...modules: readonly Adapter[]) {
-    this.io = new TestIo({ PORT: '0', ...environment });
-    this.code = run(['serve'], this.io.io, modules).finally(() => Serving.#running.delete(this));
+  constructor(env: Environment, given: Given = {}) {
+    this.io = new TestIo({ PORT: '0', STORE_URL: 'memory:', ...env }, given);
+    this.code = run(['serve'], this.io.process, given.modules);
+    void this.code.finally(() => Serving.#running.delete(this));
     Serving.#running.add(this);
   }
 
-  /** The address of the operations, once the service is ready. */
+  /** The address of the operations, once the service has said that it is ready. */
   async ready(): Promise<string> {
-    const found = await Promise.race([this.io.said(/ready at (http:[^\s,]+)/), this.code]);
+    const found = await Promise.race([this.io.said(/ready at (http:[^\s,"]+)/i), this.code]);
     if (typeof found === 'number') throw new Error(`ended with ${found}: ${this.io.err}`);
     return found[1] ?? '';
   }
@@ -123,42 +107,35 @@ export class Serving {
     return this.code;
   }
 
-  /** Stops what tests left running. */
+  /** Stops what a test left running. */
   static async stopAll(): Promise<void> {
     await Promise.all([...Serving.#running].map((serving) => serving.stop()));
   }
 }
 
-/** A module that brings a store factory. */
-export const factory =
-  (scheme: string, open: StoreFactory['open']): Adapter =>
-  ({ bind }: Wiring) =>
-    bind(TOKENS.storeFactory, { scheme, open });
-
 /** A store at `shelf:` that outlives its handles, and notes how it was opened and how often it was closed. */
 export class Shelf {
-  readonly opened: Array<OpenOptions | undefined> = [];
+  readonly data: CompleteStore = openMemoryStore();
+  readonly modes: Array<OpenOptions['mode']> = [];
   closed = 0;
-  readonly module: Adapter;
+  readonly module: ContainerModule;
 
-  constructor(store: Partial<Store> = {}, scheme = 'shelf') {
-    const data = openMemoryStore();
-    this.module = factory(scheme, async (_, options) => {
-      this.opened.push(options);
+  /** @param changes parts that differ from those of a store in memory */
+  constructor(changes: Partial<Store> = {}, scheme = 'shelf') {
+    const open = async (_url: string, options?: OpenOptions): Promise<Store> => {
+      this.modes.push(options?.mode);
       const close = async (): Promise<void> => {
-        await nextTurn(); // as a store that has something to finish
         this.closed += 1;
       };
-      return { ...data, location: `${scheme} 1`, ...store, close };
+      return { ...this.data, location: `${scheme} 1`, ...changes, close };
+    };
+    this.module = new ContainerModule(({ bind }) => {
+      bind(TOKENS.storeFactory).toConstantValue({ scheme, open });
     });
   }
-}
 
-/** An object some of whose methods are replaced. `changes` may change later. */
-export const changed = <T extends object>(inner: T, changes: Partial<T>): T =>
-  new Proxy(inner, {
-    get(_, name) {
-      const value: unknown = Reflect.get(name in changes ? changes : inner, name);
-      return typeof value === 'function' ? value.bind(inner) : value;
-    },
-  });
+  /** Runs a command line on this store. */
+  run(line: string, input?: string) {
+    return runLine(line, { STORE_URL: 'shelf:1' }, { modules: [this.module], input });
+  }
+}

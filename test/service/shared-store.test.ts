@@ -1,74 +1,98 @@
 import { expect } from 'chai';
-import { join } from 'node:path';
-import { KEY, Serving } from '../bootstrap/test-io.js';
-import { cleanUp, program, startedService, temporaryFolder } from './running-service.js';
-import { StoreClient } from './store-client.js';
+import { readFileSync, readdirSync } from 'node:fs';
+import { animalStoreClient } from '../../src/adapters/http/client/index.js';
+import { openSqliteStore } from '../../src/adapters/sqlite/index.js';
+import { KEY } from '../bootstrap/test-io.js';
+import { removeFolders, temporaryFolder } from '../temporary-folder.js';
+import { until } from '../until.js';
+import { Child, program } from './child.js';
 
 const CLIENTS = 8;
-const ROUNDS = 2;
 
-/** Adds animals one after the other until the service dies; notes which were acknowledged. */
-async function addUntilBroken(
-  url: string,
-  prefix: string,
-  acknowledged: Array<readonly [string, string]>,
-): Promise<void> {
-  const client = new StoreClient(KEY);
-  try {
-    for (let turn = 0; ; turn += 1) {
-      const name = `${prefix}-${turn}`;
-      acknowledged.push([await client.add(url, name), name]);
+/** Adds animals to the service one after the other until it refuses connections. Resolves to their names by id. */
+async function addUntilRefused(url: string, prefix: string, acknowledged: Map<bigint, string>) {
+  const client = animalStoreClient({ baseUrl: url, apiKey: KEY, retries: 0 });
+  for (let turn = 0; ; turn += 1) {
+    const name = `${prefix} ${turn}`;
+    try {
+      const { pet } = await client.createPet({ name, categoryId: 1 });
+      expect(acknowledged.has(pet.id)).to.equal(false);
+      acknowledged.set(pet.id, name);
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'service_unavailable') throw error;
+      if (await fetch(url).catch(() => true)) return;
     }
-  } catch (error) {
-    // Only a broken connection may end it: another status is a fault.
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
-  } finally {
-    client.close();
   }
 }
 
-describe('Services that use one store', () => {
-  afterEach(cleanUp);
+describe('Processes on one store', () => {
+  let folder: string;
 
-  it('lose no acknowledged animal, and have none twice, when killed under load', async () => {
-    const folder = temporaryFolder();
-    const acknowledged: Array<readonly [string, string]> = [];
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const { child, url } = await startedService(folder);
-      const before = acknowledged.length;
+  beforeEach(() => {
+    folder = temporaryFolder();
+  });
+  afterEach(async () => {
+    await Child.endAll();
+    removeFolders();
+  });
+
+  it('lose no acknowledged animal when one is killed or stopped under load', async () => {
+    const acknowledged = new Map<bigint, string>();
+    for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+      const child = program(folder, 'serve', { PORT: '0', API_KEYS: KEY });
+      const url = await child.ready();
+      const before = acknowledged.size;
       const clients = Array.from({ length: CLIENTS }, (_, client) =>
-        addUntilBroken(url, `${round}-${client}`, acknowledged),
+        addUntilRefused(url, `${signal} ${client}`, acknowledged),
       );
-      const due = performance.now() + 50 + (250 * round) / (ROUNDS - 1);
-      const kill = setInterval(() => {
-        if (performance.now() >= due && acknowledged.length > before) child.signal('SIGKILL');
-      }, 1);
+      await until('some are acknowledged', () => acknowledged.size > before + 3 * CLIENTS);
+      expect(await child.stop(signal)).to.equal(signal === 'SIGTERM' ? 0 : signal);
       await Promise.all(clients);
-      clearInterval(kill);
-      expect(await child.ended).to.include({ signal: 'SIGKILL' });
-      expect(acknowledged.length, `acknowledged in round ${round}`).to.be.above(before);
     }
-    const STORE_URL = `sqlite:${join(folder, 'data/animal-store.db')}`;
-    const next = await new Serving({ STORE_URL, API_KEYS: KEY }).ready();
-    const animals = await new StoreClient(KEY, false).all(next);
-    const wrong = acknowledged.filter(([id, name]) => animals.get(id) !== name);
 
-    expect(wrong, 'acknowledged, but lost or different').to.deep.equal([]);
-    expect(new Set(acknowledged.map(([id]) => id)).size, 'ids assigned once').to.equal(
-      acknowledged.length,
+    const store = await openSqliteStore(`${folder}/data/animal-store.db`, { mode: 'read' });
+    const stored = new Map(
+      (await store.pets.list({ limit: 1_000_000 })).map(({ id, name }) => [id, name]),
     );
-    expect(new Set(animals.values()).size, 'names stored once').to.equal(animals.size);
+    await store.close();
+    const lost = [...acknowledged].filter(([id, name]) => stored.get(id) !== name);
+    expect(lost).to.deep.equal([]);
+    expect(new Set(stored.values()).size).to.equal(stored.size);
   });
 
   it('issue one key when they start for the first time at once', async () => {
-    const folder = temporaryFolder();
-    const settings = { PORT: '0', STORE_URL: 'sqlite:animals.db', LOG_FORMAT: 'json' };
-    const children = [1, 2, 3].map(() => program(folder, ['serve'], settings));
-    const url = (await Promise.all(children.map((child) => child.ready())))[0] ?? '';
+    const children = [1, 2, 3].map(() => program(folder, 'serve', { PORT: '0' }));
+    const urls = await Promise.all(children.map((child) => child.ready()));
     const keys = children.flatMap(({ out }) => /ast_live_\w+/.exec(out) ?? []);
 
-    expect(keys).to.have.length(1);
+    expect(keys).to.have.lengthOf(1);
+    for (const url of urls) {
+      const client = animalStoreClient({ baseUrl: url, apiKey: String(keys[0]) });
+      await client.createPet({ name: 'Rex', categoryId: 1 });
+    }
+  });
 
-    await new StoreClient(keys[0] ?? '', false).add(url, 'Bella');
+  it('notice keys that a command issues and revokes, and show them nowhere', async () => {
+    const env = { STORE_URL: 'sqlite:a.db', API_KEYS: KEY };
+    const service = program(folder, 'serve', { ...env, PORT: '0' });
+    const url = await service.ready();
+    const issuing = program(folder, 'keys issue --name shop', env);
+    expect(await issuing.ended).to.equal(0);
+    const key = issuing.out.trimEnd();
+    const request = () => fetch(`${url}/pets`, { headers: { Authorization: `Bearer ${key}` } });
+    expect((await request()).status).to.equal(200);
+
+    const [, id] = /Issued key (\w+)/.exec(issuing.err) ?? [];
+    expect(await program(folder, `keys revoke ${id}`, env).ended).to.equal(0);
+    const body = await until('the key is refused', async () => {
+      const response = await request();
+      return response.status === 401 && response.text();
+    });
+    expect(await service.stop()).to.equal(0);
+
+    const secret = key.split('_')[3] ?? '';
+    expect(body + service.out + service.err + issuing.err).not.to.include(secret);
+    for (const name of readdirSync(folder))
+      expect(readFileSync(`${folder}/${name}`, 'latin1'), name).not.to.include(secret);
   });
 });

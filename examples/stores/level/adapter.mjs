@@ -1,3 +1,4 @@
+import { ContainerModule, TOKENS } from 'animal-store/bootstrap';
 import { LevelPetRepository } from './level-pet-repository.mjs';
 
 /** Opens the store in a folder. Rejects with one line if the folder cannot be used. */
@@ -15,9 +16,9 @@ export async function openLevelStore(folder, options) {
 }
 
 /** `ADAPTERS=./adapter.mjs STORE_URL=level:a-folder` */
-export const adapter = ({ bind, TOKENS }) => {
-  bind(TOKENS.storeFactory, {
+export const adapter = new ContainerModule(({ bind }) => {
+  bind(TOKENS.storeFactory).toConstantValue({
     scheme: 'level',
     open: (url, options) => openLevelStore(url.slice('level:'.length), options),
   });
-};
+});

@@ -40,7 +40,7 @@ export class LevelPetRepository {
     const db = new ClassicLevel(folder, { createIfMissing: mode === 'create' });
     await db.open();
     repository.#db = db;
-    repository.#isReading = mode === 'read' || mode === 'snapshot';
+    repository.#isReading = mode === 'read';
     repository.#pets = db.sublevel('pets');
     repository.#byStatus = db.sublevel('by-status');
     repository.#claims = db.sublevel('claims', { valueEncoding: 'json' });

@@ -1,3 +1,4 @@
+import { ContainerModule, TOKENS } from 'animal-store/bootstrap';
 import { PostgresPetRepository } from './postgres-pet-repository.mjs';
 
 /** What PostgreSQL says of a database that is not there (`invalid_catalog_name`), and of one without our tables. */
@@ -25,9 +26,9 @@ export async function openPostgresStore(url, { mode = 'create' } = {}) {
 }
 
 /** `ADAPTERS=./adapter.mjs STORE_URL=postgres://user@host/database` */
-export const adapter = ({ bind, TOKENS }) => {
-  bind(TOKENS.storeFactory, {
+export const adapter = new ContainerModule(({ bind }) => {
+  bind(TOKENS.storeFactory).toConstantValue({
     scheme: ['postgres', 'postgresql'],
     open: openPostgresStore,
   });
-};
+});

@@ -1,61 +1,140 @@
 import { Option } from 'commander';
-import type { Hash } from 'node:crypto';
+import { parse } from 'csv-parse';
 import { extname } from 'node:path';
+import type { ImportRow, LineFault } from '../../application/import-pets.js';
+import { parseInt64 } from '../../domain/int64.js';
+import { PET_STATUSES } from '../../domain/pet-status.js';
 import { PET_FIELDS, type Pet } from '../../domain/pet.js';
-import { UsageError, printable } from './command-line.js';
+import { parseJson } from '../../json.js';
+import { UsageError } from './command-line.js';
 
-/** The endings of files of animals, which are also the values of `--format`. */
-const FORMATS = ['csv', 'ndjson', 'jsonl'];
+/** The formats of files of animals: the values of `--format`, and the endings of names. */
+const FORMATS = ['csv', 'ndjson'];
 
-export function formatOption(): Option {
-  return new Option('--format <format>', 'default: the ending of FILE').choices(FORMATS);
-}
+export const formatOption = (): Option =>
+  new Option('--format <format>', 'default: the ending of FILE').choices(FORMATS);
 
 /** @throws {UsageError} the ending is unknown. */
 export function isCsv(file: string, format = extname(file).slice(1).toLowerCase()): boolean {
   if (FORMATS.includes(format)) return format === 'csv';
-  throw new UsageError(`${file} has no ending of a format: use --format ${FORMATS.join(', ')}.`);
+  throw new UsageError(
+    'FILE must end in .csv or .ndjson, or use --format csv|ndjson. Save a workbook as CSV UTF-8.',
+  );
 }
 
-/** The fields of an animal in a file, in their order. */
+/** The columns of a file, in their order. */
 export const COLUMNS: ReadonlyArray<keyof Pet> = ['id', ...PET_FIELDS];
 
-/** A line of CSV (RFC 4180), with quotes only where needed. */
-export function csvLine(cells: ReadonlyArray<string | bigint | undefined>): string {
-  return `${cells.map((cell) => csvCell(String(cell ?? ''))).join(',')}\n`;
+/** Case, blanks, `_` and `-` do not count: spreadsheets and people write the same name differently. */
+const folded = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/g, '');
+
+const FIELDS = new Map(COLUMNS.map((column) => [folded(column), column]));
+
+/** How to read the rows of a file. */
+export interface RowOptions {
+  /** Ignores columns and members that are not of an animal. */
+  readonly ignoreOthers: boolean;
+  /** Gets the names of those that are ignored. */
+  readonly ignored: Set<string>;
 }
 
-function csvCell(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+/**
+ * The values of a row by field.
+ * @param names the name of the column or member of each value
+ * @throws {Error} one is there twice, or is not known and may not be ignored
+ */
+function fieldsOf<Value>(
+  names: readonly string[],
+  values: readonly Value[],
+  { ignoreOthers, ignored }: RowOptions,
+): Partial<Record<keyof Pet, Value | undefined>> {
+  const fields: Partial<Record<keyof Pet, Value | undefined>> = {};
+  const others: string[] = [];
+  for (const [index, name] of names.entries()) {
+    const field = FIELDS.get(folded(name));
+    if (field === undefined) others.push(JSON.stringify(name));
+    else if (field in fields) throw new Error(`The column ${field} is there twice.`);
+    else fields[field] = values[index];
+  }
+  for (const other of others) ignored.add(other);
+  if (others.length === 0 || ignoreOthers) return fields;
+  throw new Error(
+    `Unknown columns: ${others.join(', ')}. Known are ${COLUMNS.join(', ')}; --ignore-others ignores others.`,
+  );
 }
 
-/** A file to read. */
-export interface PetFile {
-  /** For messages. */
-  readonly name: string;
-  readonly inCsv: boolean;
-  /** The fields to read, with the names of their columns or members. Case and blanks around names do not count. */
-  readonly columns: ReadonlyMap<keyof Pet, string>;
-  /** Gets the bytes of the file. */
-  readonly hash: Hash;
-  /** Gets the names of the columns or members that are not read: `id`, and of others the first hundred. */
-  readonly unread: Set<string>;
+interface CsvRecord {
+  readonly record: readonly string[];
+  readonly info: { readonly lines: number };
 }
 
-/** The longest line, its end included, and the longest record. */
-export const MAX_LENGTH = 1024 * 1024;
-
-/** The name of a column or member as it is compared: spreadsheets and people write the same one differently. */
-export const folded = (name: string): string => name.trim().toLowerCase();
-
-/** A name from a file as it may be shown. */
-export function shownName(name: string): string {
-  return printable(name.slice(0, 100));
+/**
+ * Reads the records of a CSV file (RFC 4180). Its first line names the columns, in any order, and decides the delimiter:
+ * comma, semicolon or tab. A record has as many cells as the first line.
+ */
+export async function* csvRows(
+  text: string,
+  options: RowOptions,
+): AsyncGenerator<ImportRow | LineFault> {
+  requireWhole(text);
+  const records: AsyncIterable<CsvRecord> = parse(text, {
+    delimiter: /[,;\t\r\n]/.exec(text)?.[0].replace(/[\r\n]/, '') || ',',
+    record_delimiter: ['\r\n', '\n', '\r'],
+    info: true,
+    relax_column_count: true,
+    skip_records_with_empty_values: true,
+  });
+  let columns: readonly string[] | undefined;
+  for await (const { record, info } of records) {
+    if (columns === undefined) {
+      fieldsOf(record, record, options);
+      columns = record;
+      continue;
+    }
+    // `info` has the line on which the record ends.
+    const line = info.lines - (record.join('').match(/[\r\n]/g)?.length ?? 0);
+    if (record.length === columns.length) {
+      const { id, name, categoryId, status } = fieldsOf(columns, record, options);
+      yield {
+        line,
+        fields: {
+          id: integerIn(id),
+          name: name || undefined, // kept as it is
+          categoryId: integerIn(categoryId),
+          status: status?.trim() || undefined,
+        },
+      };
+    } else yield { line, message: `The line has ${record.length} cells, not ${columns.length}.` };
+  }
 }
 
-/** Notes that a column or member is not read. */
-export function addUnread(unread: Set<string>, name: string): void {
-  const shown = shownName(name.trim());
-  const hasPlace = unread.size < 100 || folded(name) === 'id';
-  if (shown !== '' && hasPlace) unread.add(shown);
+/** @throws {UsageError} the last line may be cut off within its last cell. It would import a wrong animal. */
+function requireWhole(text: string): void {
+  if (/(?:^|[\r\n"])$/.test(text) || PET_STATUSES.some((status) => text.endsWith(status))) return;
+  throw new UsageError('The last line may be cut off. If it is not, end it with a line end.');
+}
+
+function integerIn(cell = ''): unknown {
+  const text = cell.trim();
+  return text === '' ? undefined : (parseInt64(text) ?? text);
+}
+
+/** Reads each line that is not blank as a JSON object with the members of an animal. A member that is null has no value. */
+export async function* ndjsonRows(
+  text: string,
+  options: RowOptions,
+): AsyncGenerator<ImportRow | LineFault> {
+  for (const [index, content] of text.split(/\r\n|\r|\n/).entries()) {
+    if (content.trim() === '') continue;
+    const line = index + 1;
+    try {
+      const value = parseJson(content);
+      if (typeof value !== 'object' || value === null || Array.isArray(value))
+        throw new TypeError('The line is not a JSON object.');
+      const values = Object.values(value).map((member: unknown) => member ?? undefined);
+      yield { line, fields: fieldsOf(Object.keys(value), values, options) };
+    } catch (error) {
+      yield { line, message: (error as Error).message };
+    }
+  }
 }

@@ -1,169 +1,132 @@
-import { Container } from 'inversify';
-import { hash } from 'node:crypto';
+import { Container, ContainerModule } from 'inversify';
+import { isAbsolute, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { ApiKeyAuthenticator } from '../../adapters/api-keys/api-key-authenticator.js';
-import { apiKeyGenerator } from '../../adapters/api-keys/api-key.js';
-import { AdmissionControl } from '../../adapters/http/node/admission-control.js';
 import { Readiness } from '../../adapters/http/health.js';
+import { AdmissionControl } from '../../adapters/http/node/admission-control.js';
+import { memoryStoreFactory } from '../../adapters/memory/memory-store.js';
+import { mongoStoreFactory } from '../../adapters/mongodb/mongo-store-factory.js';
+import { sqliteStoreFactory } from '../../adapters/sqlite/sqlite-store-factory.js';
 import { createAnimalStore } from '../../application/create-animal-store.js';
-import { ManagedApiKeys } from '../../application/manage-api-keys.js';
 import { systemClock } from '../../application/ports/clock.js';
-import { load, loadAdapters } from './load-adapters.js';
-import { httpLogTo } from './logger.js';
-import { memoryRateLimiter } from './memory-rate-limiter.js';
-import { SettingsError, parseSettings, type Environment, type Settings } from './settings.js';
-import { STORE_FACTORIES, factoryFor, openStore } from './stores.js';
-import { TOKENS, wiring, type Adapter } from './wiring.js';
+import type { OpenMode, OpenOptions, Store, StoreFactory } from '../../application/ports/store.js';
+import { responseLog } from './response-log.js';
+import { SettingsError, type Settings } from './settings.js';
+import { TOKENS } from './tokens.js';
+
+/**
+ * Wires the service: its own modules, then those given, then those of `ADAPTERS`. Each may `bind` further parts, `rebind`
+ * one to replace it, or decorate one by `onActivation`. Nothing is opened before it is needed.
+ * @param mode how the store is opened. Default: `create`
+ * @throws {SettingsError} a module of `ADAPTERS` cannot be loaded, or exports no adapter
+ */
+export async function createContainer(
+  settings: Settings,
+  modules: readonly ContainerModule[] = [],
+  mode: OpenMode = 'create',
+): Promise<Container> {
+  const adapters = await Promise.all(settings.adapters.map(loadAdapter));
+  const container = new Container({ defaultScope: 'Singleton' });
+  container.bind(TOKENS.settings).toConstantValue(settings);
+  await container.loadAsync(application(mode), apiKeys, http, ...modules, ...adapters);
+  return container;
+}
 
 /** The use cases on the store that the settings name. */
-const application: Adapter = ({ bind, bindFrom }) => {
-  for (const factory of STORE_FACTORIES) bind(TOKENS.storeFactory, factory);
-  bind(TOKENS.clock, systemClock);
-  bind(TOKENS.logger, undefined);
-  bindFrom(TOKENS.openOptions, async (context) => {
-    const logger = await context.getAsync(TOKENS.logger);
-    if (logger === undefined) return {};
-    return { onNotice: (line, level = 'warn') => logger[level](`store: ${line}`) };
+const application = (mode: OpenMode): ContainerModule =>
+  new ContainerModule(({ bind }) => {
+    bind(TOKENS.clock).toConstantValue(systemClock);
+    for (const factory of STORE_FACTORIES) bind(TOKENS.storeFactory).toConstantValue(factory);
+    bind(TOKENS.store).toDynamicValue(async (context) => {
+      const factories = await context.getAllAsync(TOKENS.storeFactory);
+      return openStore(context.get(TOKENS.settings).storeUrl, { mode }, factories);
+    });
+    bind(TOKENS.animalStore).toResolvedValue(
+      ({ pets, changes }, clock, { experimental }) => {
+        if (changes === undefined && experimental.length > 0)
+          throw new SettingsError(['EXPERIMENTAL must be empty: the store cannot change animals']);
+        return createAnimalStore({ pets, changes, clock });
+      },
+      [TOKENS.store, TOKENS.clock, TOKENS.settings],
+    );
   });
-  bindFrom(TOKENS.store, async (context) => {
-    const { storeUrl } = context.get(TOKENS.settings);
-    const openOptions = await context.getAsync(TOKENS.openOptions);
-    const factories = await context.getAllAsync(TOKENS.storeFactory);
-    return openStore(storeUrl, { ...openOptions, factories, name: 'STORE_URL' });
-  });
-  bindFrom(TOKENS.petRepository, async (context) => (await context.getAsync(TOKENS.store)).pets);
-  bindFrom(TOKENS.petChanges, async (context) => {
-    const { experimental } = context.get(TOKENS.settings);
-    const { changes } = await context.getAsync(TOKENS.store);
-    if (changes !== undefined || experimental.length === 0) return changes;
-    const fault = 'EXPERIMENTAL must be empty: the store of STORE_URL cannot change animals';
-    throw new SettingsError([fault]);
-  });
-  bindFrom(TOKENS.animalStore, async (context) =>
-    createAnimalStore({
-      pets: await context.getAsync(TOKENS.petRepository),
-      changes: await context.getAsync(TOKENS.petChanges),
-      clock: await context.getAsync(TOKENS.clock),
-      sha256: (text) => hash('sha256', text),
-    }),
-  );
-};
 
 /** Static keys of the settings, managed keys of the store. */
-const apiKeyAuthentication: Adapter = ({ bindFrom }) => {
-  bindFrom(TOKENS.apiKeyRepository, async (context) => {
-    const { apiKeys } = await context.getAsync(TOKENS.store);
-    return apiKeys;
-  });
-  bindFrom(TOKENS.managedApiKeys, async (context) => {
-    const apiKeys = await context.getAsync(TOKENS.apiKeyRepository);
-    const clock = await context.getAsync(TOKENS.clock);
-    return apiKeys && new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator(), clock });
-  });
-  bindFrom(TOKENS.authenticator, async (context) => {
-    const { staticKeys } = context.get(TOKENS.settings);
-    const apiKeys = await context.getAsync(TOKENS.apiKeyRepository);
-    const clock = await context.getAsync(TOKENS.clock);
-    return new ApiKeyAuthenticator({ staticKeys, apiKeys, clock });
-  });
-};
+const apiKeys = new ContainerModule(({ bind }) => {
+  bind(TOKENS.authenticator).toResolvedValue(
+    ({ staticKeys }, store, clock) =>
+      new ApiKeyAuthenticator({ staticKeys, apiKeys: store.apiKeys, clock }),
+    [TOKENS.settings, TOKENS.store, TOKENS.clock],
+  );
+});
 
-/** The HTTP interface, on Koa. Loaded when it is first needed: most commands do not need it. */
-const http: Adapter = ({ bindFrom }) => {
-  bindFrom(TOKENS.httpLog, async (context) => {
-    const logger = await context.getAsync(TOKENS.logger);
-    const clock = await context.getAsync(TOKENS.clock);
-    return logger === undefined ? { responded() {} } : httpLogTo(logger, clock);
+/** The HTTP interface, on Koa. Imported when it is first needed: most commands do not need it. */
+const http = new ContainerModule(({ bind }) => {
+  bind(TOKENS.httpLog).toDynamicValue(async (context) => {
+    const logger = await context.getAsync(TOKENS.logger, { optional: true });
+    return logger ? responseLog(logger) : { responded() {} };
   });
-  bindFrom(TOKENS.rateLimiter, (context) => {
-    const { rateLimit } = context.get(TOKENS.settings);
-    return rateLimit && memoryRateLimiter(rateLimit);
-  });
-  bindFrom(TOKENS.readiness, async (context) => {
-    const store = await context.getAsync(TOKENS.store);
-    return new Readiness((call) => store.check(call));
-  });
-  bindFrom(TOKENS.admission, (context) => {
-    const { maxInFlight } = context.get(TOKENS.settings);
-    return new AdmissionControl({ maxInFlight });
-  });
-  bindFrom(TOKENS.docs, async () => {
+  bind(TOKENS.readiness).toResolvedValue(
+    (store) => new Readiness((options) => store.check(options)),
+    [TOKENS.store],
+  );
+  bind(TOKENS.admission).toResolvedValue(
+    ({ maxInFlight }) => new AdmissionControl({ maxInFlight }),
+    [TOKENS.settings],
+  );
+  bind(TOKENS.httpInterface).toDynamicValue(async (context) => {
+    const { HttpInterface } = await import('../../adapters/http/index.js');
     const { readDocsFiles } = await import('../../adapters/http/node/docs-files.js');
-    return readDocsFiles();
-  });
-  bindFrom(TOKENS.httpInterface, async (context) => {
-    const { HttpInterface } = await import('../../adapters/http/http-interface.js');
-    const { clientAddressBehind } = await import('./client-address.js');
-    const settings = context.get(TOKENS.settings);
-    const { trustedProxies } = settings;
-    const isBehindProxies = trustedProxies.length > 0;
     return new HttpInterface({
-      settings,
+      settings: context.get(TOKENS.settings),
       animalStore: await context.getAsync(TOKENS.animalStore),
       authenticator: await context.getAsync(TOKENS.authenticator),
       readiness: await context.getAsync(TOKENS.readiness),
       log: await context.getAsync(TOKENS.httpLog),
-      rateLimiter: await context.getAsync(TOKENS.rateLimiter),
       admission: await context.getAsync(TOKENS.admission),
-      docs: await context.getAsync(TOKENS.docs),
-      clientAddress: isBehindProxies ? clientAddressBehind(trustedProxies) : undefined,
+      docs: await readDocsFiles(),
     });
   });
-  bindFrom(TOKENS.requestListener, async (context) => {
-    const { createKoaApp } = await import('../../adapters/http/koa/animal-store-router.js');
-    const handle = createKoaApp(await context.getAsync(TOKENS.httpInterface)).callback();
-    return (request, response) => void handle(request, response);
-  });
-};
+  bind(TOKENS.requestListener).toResolvedValue(
+    async (httpInterface) => {
+      const { createKoaApp } = await import('../../adapters/http/koa/index.js');
+      return createKoaApp(httpInterface).callback();
+    },
+    [TOKENS.httpInterface],
+  );
+});
+
+/** The stores of this package. None loads its driver before it opens one. */
+const STORE_FACTORIES = [memoryStoreFactory, sqliteStoreFactory, mongoStoreFactory] as const;
 
 /**
- * Wires the service by the settings of a program, with the adapters given, then those of `ADAPTERS`. Nothing is opened
- * before it is needed. Only stores have resources to close. The URL of the store is checked when the store is opened.
- * @throws {SettingsError} naming every adapter of `ADAPTERS` that cannot be loaded.
+ * Opens the store at a URL, written as in `STORE_URL`.
+ * @param factories the stores to choose from, of two with one scheme the last. Default: those of this package
+ * @throws {SettingsError} no store has the scheme of the URL. Nothing was opened.
  */
-export async function createContainer(
-  settings: Settings,
-  adapters: readonly Adapter[] = [],
-): Promise<Container> {
-  const container = await wire(settings, adapters);
-  const faults = await loadAdapters(settings.adapters, container);
-  if (faults.length > 0) throw new SettingsError(faults);
-  // Unlike `serve`, a program issues no first key. The warning waits for the authenticator: it is made after the log.
-  if (settings.storeUrl === 'memory:' && settings.staticKeys.length === 0)
-    wiring(container).decorate(TOKENS.authenticator, async (authenticator, context) => {
-      const logger = await context.getAsync(TOKENS.logger);
-      logger?.warn('without API_KEYS, the only API keys are those that this process issues');
-      return authenticator;
-    });
-  return container;
+export async function openStore(
+  url: string,
+  options?: OpenOptions,
+  factories: readonly StoreFactory[] = STORE_FACTORIES,
+): Promise<Store> {
+  const [scheme = ''] = url.split(':', 1);
+  const factory = factories.findLast((each) => [each.scheme].flat().includes(scheme.toLowerCase()));
+  if (factory) return factory.open(url, options);
+  const known = factories.flatMap((each) => each.scheme).map((each) => `${each}:`);
+  const rule = `must start with the scheme of a store: ${known.join(', ')}`;
+  throw new SettingsError([`STORE_URL ${rule}, as in STORE_URL=sqlite:data/animal-store.db`]);
 }
 
-async function wire(settings: Settings, adapters: readonly Adapter[]): Promise<Container> {
-  const container = new Container();
-  wiring(container).bind(TOKENS.settings, settings);
-  for (const adapter of [application, apiKeyAuthentication, http, ...adapters])
-    await load(container, adapter);
-  return container;
-}
-
-/**
- * Wires a command by its environment, with the adapters given, then those of `ADAPTERS`. Opens nothing. Checks the URL
- * of the store, too, so that one error names all faults.
- * @param used the names of the settings that must be valid. Default: all.
- * @throws {SettingsError} naming every invalid setting and every adapter that cannot be loaded.
- */
-export async function configure(
-  environment: Environment,
-  adapters: readonly Adapter[] = [],
-  used?: readonly string[],
-): Promise<Container> {
-  const { settings, faults } = parseSettings(environment, used);
-  const container = await wire(settings, adapters);
-  faults.push(...(await loadAdapters(settings.adapters, container)));
-  if (used === undefined || used.includes('STORE_URL')) {
-    const factories = await container.getAllAsync(TOKENS.storeFactory);
-    const found = await factoryFor(settings.storeUrl, factories);
-    if (typeof found === 'string') faults.push(`STORE_URL ${found}`);
+/** Imports a module of `ADAPTERS`: a package, or a path from the working directory. */
+async function loadAdapter(specifier: string): Promise<ContainerModule> {
+  const isPath = specifier.startsWith('.') || isAbsolute(specifier);
+  try {
+    const module = await import(isPath ? pathToFileURL(resolve(specifier)).href : specifier);
+    const { adapter }: { adapter?: ContainerModule } = module;
+    if (typeof adapter?.load === 'function') return adapter;
+    throw new TypeError('it exports no adapter, a ContainerModule of Inversify');
+  } catch (error) {
+    const reason = (error as Error).message;
+    throw new SettingsError([`ADAPTERS ${specifier} cannot be loaded: ${reason}`]);
   }
-  if (faults.length > 0) throw new SettingsError(faults);
-  return container;
 }

@@ -1,262 +1,236 @@
-import * as read from './setting-values.js';
+import { readFileSync } from 'node:fs';
+import { isIPv4 } from 'node:net';
+import { staticKeyFault } from '../../adapters/api-keys/api-key.js';
+import { EXPERIMENTAL, HTTP_SETTING_RULES } from '../../adapters/http/http-settings.js';
+import * as read from './setting-readers.js';
 
-/** A line of the table. `text` is read in place of an environment variable that is not set or empty. */
-const setting = <T>(name: string, text: string, reader: (text: string) => T, help: string) => ({
-  name,
-  default: text,
-  read: reader,
-  help,
-});
+/** One setting of the service, an environment variable. */
+interface Setting {
+  readonly name: string;
+  /** The text that is read where the variable is not set or empty. Omitted: the setting then has no value. */
+  readonly default?: string;
+  /** Default: the default. */
+  readonly example?: string;
+  readonly read: (text: string) => unknown;
+  readonly help: string;
+}
 
-/** A setting that may be missing. */
-const optional = <T>(name: string, reader: (text: string) => T, help: string) =>
-  setting(name, '', (text) => (text === '' ? undefined : reader(text)), help);
+const port = read.integer(0, 65_535);
 
-type Setting = ReturnType<typeof setting<unknown>>;
+const unpadded = {
+  isValid: (text: string): boolean => text === text.trim(),
+  rule: 'is not valid',
+};
 
-const PORT = read.integer(0, 65_535);
-const LOG_LEVEL = read.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent');
-const LOG_FORMAT = read.oneOf('auto', 'pretty', 'json');
-const DEFAULT_STORE_URL = 'sqlite:data/animal-store.db';
+const experimental = read.oneOf(...EXPERIMENTAL);
 
-/** All settings. `readSettings`, `serve --help` and docs/operations/settings.md follow this table. */
+function staticKeys(text: string): readonly string[] {
+  const keys = read.list(text);
+  for (const [index, key] of keys.entries()) {
+    const fault = staticKeyFault(key);
+    if (fault !== undefined) read.refuse(`entry ${index + 1} ${fault}`);
+  }
+  return keys;
+}
+
+/** All settings. `serve --help` and docs/operations/settings.md follow this table. */
 const TABLE = {
-  host: setting(
-    'HOST',
-    '127.0.0.1',
-    read.host,
-    'Address to listen on. 0.0.0.0 or :: lets other machines connect.',
-  ),
-  port: setting('PORT', '8080', PORT, 'Port to listen on. 0 takes a free one.'),
-  adminPort: optional(
-    'ADMIN_PORT',
-    PORT,
-    'Port of /metrics, /livez and /readyz of this process. 0 takes a free one.',
-  ),
-  basePath: setting(
-    'BASE_PATH',
-    '/v1',
-    read.basePath,
-    'Path of the operations, ending in v1. Set it to serve below another path.',
-  ),
-  publicUrl: optional(
-    'PUBLIC_URL',
-    read.serverUrl,
-    'Address that clients use, ending in v1. Set it behind a proxy.',
-  ),
-  stagingUrl: optional(
-    'STAGING_URL',
-    read.serverUrl,
-    'Address of your staging service, ending in v1, for the OpenAPI document.',
-  ),
-  bodyLimit: setting(
-    'BODY_LIMIT',
-    '64kb',
-    read.bytes,
-    'Largest request body, up to 16mb. Larger ones get 413.',
-  ),
-  requestDeadline: setting(
-    'REQUEST_DEADLINE',
-    '5s',
-    read.duration(1),
-    'Longest time for a request. Slower ones get 503.',
-  ),
-  maxInFlight: setting(
-    'MAX_IN_FLIGHT',
-    '256',
-    read.integer(1, 100_000),
-    'Most requests in progress at the same time. More get 503.',
-  ),
-  deprecatedSince: setting(
-    'DEPRECATED_SINCE',
-    '2026-11-20',
-    read.deprecatedSince,
-    'Day from which responses call getPet deprecated: the day that clients were told.',
-  ),
-  getPet: setting(
-    'GET_PET',
-    'on',
-    read.oneOf('on', 'off'),
-    'off removes getPet: it responds 410. Try it before the sunset.',
-  ),
-  experimental: setting(
-    'EXPERIMENTAL',
-    '',
-    read.experimental,
-    'Experimental operations to serve: changePet, removePet. They may change.',
-  ),
-  rateLimit: optional(
-    'RATE_LIMIT',
-    read.rateLimit,
-    'Most requests of each API key, such as 100/10s. More get 429.',
-  ),
-  trustedProxies: setting(
-    'TRUSTED_PROXIES',
-    '',
-    read.networks,
-    'Proxies in front, such as 10.0.0.0/8, so that the log shows clients.',
-  ),
-  corsOrigins: setting(
-    'CORS_ORIGINS',
-    '',
-    read.origins,
-    'Origins of web pages that may call the service (CORS), or *.',
-  ),
-  storeUrl: setting(
-    'STORE_URL',
-    DEFAULT_STORE_URL,
-    String,
-    'Store: sqlite:PATH, mongodb://..., memory:, or one that ADAPTERS brings.',
-  ),
-  storeUrlFile: optional(
-    'STORE_URL_FILE',
-    read.urlFile,
-    'File with the URL of the store, in place of STORE_URL, such as a mounted secret.',
-  ),
-  adapters: setting(
-    'ADAPTERS',
-    '',
-    read.list,
-    'Modules to load, such as ./shelf.mjs, each exporting an adapter.',
-  ),
-  apiKeys: setting(
-    'API_KEYS',
-    '',
-    read.keys,
-    'Static API keys, which may do everything, separated by commas.',
-  ),
-  apiKeysFile: optional(
-    'API_KEYS_FILE',
-    read.keysFile,
-    'File with static API keys, one a line, such as a mounted secret.',
-  ),
-  drainDelay: optional(
-    'DRAIN_DELAY',
-    read.duration(0),
-    'How long to serve on after SIGTERM, until proxies know (default: 5s; loopback 0s).',
-  ),
-  shutdownDeadline: setting(
-    'SHUTDOWN_DEADLINE',
-    '25s',
-    read.duration(1),
-    'Longest time to finish requests when the service stops.',
-  ),
-  logLevel: setting(
-    'LOG_LEVEL',
-    'info',
-    LOG_LEVEL,
-    'Lowest level to log: trace, debug, info, warn, error, fatal or silent.',
-  ),
-  logFormat: setting(
-    'LOG_FORMAT',
-    'auto',
-    LOG_FORMAT,
-    'pretty, json, or auto, which is pretty on a terminal and JSON elsewhere.',
-  ),
-};
+  host: {
+    name: 'HOST',
+    default: '127.0.0.1',
+    read: read.text(unpadded),
+    help: 'Address to listen on. 0.0.0.0 or :: lets other machines connect.',
+  },
+  port: {
+    name: 'PORT',
+    default: '8080',
+    read: port,
+    help: 'Port to listen on. 0 takes a free one.',
+  },
+  basePath: {
+    name: 'BASE_PATH',
+    default: '/v1',
+    read: read.text(HTTP_SETTING_RULES.basePath),
+    help: 'Path of the operations, ending in v1.',
+  },
+  publicUrl: {
+    name: 'PUBLIC_URL',
+    example: 'https://animals.example.org/v1',
+    read: read.text(HTTP_SETTING_RULES.publicUrl),
+    help: 'Address that clients use, ending in v1. Set it behind a proxy.',
+  },
+  stagingUrl: {
+    name: 'STAGING_URL',
+    example: 'https://staging.animals.example.org/v1',
+    read: read.text(HTTP_SETTING_RULES.stagingUrl),
+    help: 'Address of your staging service, ending in v1, for the OpenAPI document.',
+  },
+  storeUrl: {
+    name: 'STORE_URL',
+    default: 'sqlite:data/animal-store.db',
+    read: read.text(unpadded),
+    help: 'Store: sqlite:PATH, mongodb://..., memory:, or one that ADAPTERS brings.',
+  },
+  adapters: {
+    name: 'ADAPTERS',
+    default: '',
+    example: './shelf.mjs',
+    read: read.list,
+    help: 'Modules to load, each exporting an adapter, a ContainerModule of Inversify.',
+  },
+  staticKeys: {
+    name: 'API_KEYS',
+    default: '',
+    example: 'a-long-random-text,another-one',
+    read: staticKeys,
+    help: 'Static API keys, which may do everything, separated by commas or lines.',
+  },
+  bodyLimit: {
+    name: 'BODY_LIMIT',
+    default: '64kb',
+    read: read.size,
+    help: 'Largest request body, up to 16mb. Larger ones get 413.',
+  },
+  requestDeadline: {
+    name: 'REQUEST_DEADLINE',
+    default: '5s',
+    read: read.duration(1),
+    help: 'Longest time for a request. Slower ones get 503.',
+  },
+  drainDelay: {
+    name: 'DRAIN_DELAY',
+    example: '10s',
+    read: read.duration(0),
+    help: 'How long to serve on after SIGTERM. Default: 0s on a loopback HOST, else 5s.',
+  },
+  shutdownDeadline: {
+    name: 'SHUTDOWN_DEADLINE',
+    default: '25s',
+    read: read.duration(1),
+    help: 'Longest time to finish requests when the service stops.',
+  },
+  maxInFlight: {
+    name: 'MAX_IN_FLIGHT',
+    default: '256',
+    read: read.integer(1, 100_000),
+    help: 'Most requests in progress at the same time. More get 503.',
+  },
+  corsOrigins: {
+    name: 'CORS_ORIGINS',
+    default: '',
+    example: 'https://shop.example.org',
+    read: read.checked(read.list, HTTP_SETTING_RULES.corsOrigins),
+    help: 'Origins of web pages that may call the service (CORS), or *.',
+  },
+  adminPort: {
+    name: 'ADMIN_PORT',
+    example: '9090',
+    read: port,
+    help: 'Port of /metrics, for Prometheus, on the same HOST. 0 takes a free one.',
+  },
+  experimental: {
+    name: 'EXPERIMENTAL',
+    default: '',
+    example: 'changePet,removePet',
+    read: (text: string) => read.list(text).map(experimental),
+    help: 'Experimental operations to serve: changePet, removePet. They may change.',
+  },
+  logLevel: {
+    name: 'LOG_LEVEL',
+    default: 'info',
+    read: read.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    help: 'Lowest level to log: trace, debug, info, warn, error, fatal or silent.',
+  },
+} satisfies Record<string, Setting>;
 
-type Values = { readonly [K in keyof typeof TABLE]: ReturnType<(typeof TABLE)[K]['read']> };
+type Table = typeof TABLE;
 
-/** What the service runs on. The keys are secrets. */
-export type Settings = Values & {
-  readonly drainDelay: number;
-  /** The keys of `API_KEYS` and `API_KEYS_FILE`. */
-  readonly staticKeys: readonly string[];
-};
-
-export const SETTINGS: readonly Setting[] = Object.values(TABLE);
-
-const NAMES = SETTINGS.map(({ name }) => name);
+/** What the service runs on. The keys, and perhaps the URL of the store, are secrets. */
+export type Settings = {
+  readonly [Key in keyof Table]:
+    | ReturnType<Table[Key]['read']>
+    | (Table[Key] extends { readonly default: string } ? never : undefined);
+} & { readonly drainDelay: number };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Invalid settings. The message names all of them, and no secret. Nothing was opened or changed. */
+/** Every setting, in the order of the help. */
+export const SETTINGS: readonly Setting[] = Object.values(TABLE);
+
+/** Invalid settings. The message has a line for each, and no secret. Nothing was opened or changed. */
 export class SettingsError extends Error {
-  // A literal: minifiers rename classes.
   override readonly name = 'SettingsError';
   /** Only a person can mend it. */
   readonly isLasting = true;
-  /** One line for each invalid setting, starting with its name. */
-  readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
-    super(faults.join('\n'));
-    this.faults = faults;
+    super(['Invalid settings:', ...faults].join('\n  '));
   }
 }
 
 /**
- * Reads all settings. An empty one counts as not set.
- * @param used the names of those that must be valid. Default: all.
+ * Reads all settings. An empty one counts as not set. `NAME_FILE` in place of a setting `NAME` is the path of a file that
+ * holds its value.
  * @throws {SettingsError} naming every invalid setting.
  */
-export function readSettings(
-  environment: Readonly<Record<string, string | undefined>>,
-  used?: readonly string[],
-): Settings {
-  const { settings, faults } = parseSettings(environment, used);
-  if (faults.length > 0) throw new SettingsError(faults);
-  return settings;
-}
-
-/** STORE_URL_FILE is used wherever STORE_URL is. */
-function isUsed(name: string, used: readonly string[]): boolean {
-  return used.includes(name === 'STORE_URL_FILE' ? 'STORE_URL' : name);
-}
-
-/** Reads all settings, with defaults in place of the invalid ones. `faults` names those that are used. */
-export function parseSettings(
-  environment: Environment,
-  used: readonly string[] = NAMES,
-): { settings: Settings; faults: string[] } {
+export function readSettings(environment: Environment): Settings {
   const faults: string[] = [];
-  const addFault = (name: string, rule: string): void => {
-    if (isUsed(name, used)) faults.push(`${name} ${rule}`);
-  };
-  const valueOf = ({ name, default: fallback, read: reader }: Setting): unknown => {
+  const values: Record<string, unknown> = {};
+  for (const [key, setting] of Object.entries<Setting>(TABLE))
     try {
-      return reader(environment[name] || fallback);
+      values[key] = valueOf(setting, environment);
     } catch (error) {
-      addFault(name, (error as Error).message);
-      return reader(fallback);
+      faults.push((error as Error).message);
     }
-  };
-  const entries = Object.entries<Setting>(TABLE).map(([key, line]) => [key, valueOf(line)]);
-  const values = Object.fromEntries(entries) as Values;
-  const { port, adminPort, apiKeys, apiKeysFile = [], storeUrl, storeUrlFile, host } = values;
-
-  if (port !== 0 && port === adminPort) addFault('ADMIN_PORT', 'must differ from PORT');
-  if (environment['STORE_URL'] && storeUrlFile !== undefined)
-    addFault('STORE_URL_FILE', 'must not be set beside STORE_URL');
-
-  const settings = {
-    ...values,
-    storeUrl: storeUrlFile ?? storeUrl,
-    staticKeys: [...apiKeys, ...apiKeysFile],
-    drainDelay: values.drainDelay ?? (isLoopback(host) ? 0 : 5000),
-  };
-  return { settings, faults };
+  if (faults.length > 0) throw new SettingsError(faults);
+  const settings = values as Settings;
+  const usualDelay = isLoopback(settings.host) ? 0 : 5000;
+  return { ...settings, drainDelay: settings.drainDelay ?? usualDelay };
 }
 
-/**
- * Names the settings that differ from their defaults, in one line: a misspelt one is missing there. Shows keys as their
- * number, and no user, password or option of the store's URL.
- */
-export function changedSettings(environment: Environment): string {
-  const changed = SETTINGS.flatMap(({ name, default: text }) => {
-    const value = environment[name] || text;
-    return value === text ? [] : `${name}=${withoutSecrets(name, value)}`;
-  });
-  return `settings that differ from their defaults: ${changed.join(', ') || 'none'}`;
+function valueOf(setting: Setting, environment: Environment): unknown {
+  const { name, default: usual, example = usual } = setting;
+  const given = givenText(name, environment) ?? usual;
+  if (given === undefined) return undefined;
+  try {
+    return setting.read(given);
+  } catch (error) {
+    // As `set PORT=3001 && npm start` gives it in cmd.exe.
+    const hint = unpadded.isValid(given) ? '' : ': it begins or ends with a blank';
+    const rule = `${(error as Error).message}, as in ${name}=${example}${hint}`;
+    throw new Error(`${name} ${rule}`, { cause: error });
+  }
 }
 
-function withoutSecrets(name: string, value: string): string {
-  if (name === 'API_KEYS') return String(read.keys(value).length);
-  if (name !== 'STORE_URL') return value.replaceAll(/\s+/g, ' ');
-  return value.replace(/\/\/.*@/s, '//***@').replace(/\?.*/s, '?***');
+/** The text that is given for a setting, by its variable or in a file; `undefined` if none is. */
+function givenText(name: string, environment: Environment): string | undefined {
+  const text = environment[name] || undefined;
+  const file = environment[`${name}_FILE`] || undefined;
+  if (file === undefined) return text;
+  if (text !== undefined) throw new Error(`${name} must not be set beside ${name}_FILE`);
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Error(`${name}_FILE names a file that cannot be read: ${code}`, { cause: error });
+  }
 }
+
+/** The settings that differ from their defaults, to log: API keys as a number, passwords masked. */
+export function givenSettings(environment: Environment): Readonly<Record<string, string | number>> {
+  const given: Record<string, string | number> = {};
+  for (const setting of SETTINGS) {
+    const text = givenText(setting.name, environment);
+    if (text === undefined || text === setting.default) continue;
+    given[setting.name] = setting === TABLE.staticKeys ? read.list(text).length : masked(text);
+  }
+  return given;
+}
+
+/** A text without the user, the password and the options of a URL. */
+const masked = (text: string): string =>
+  text.replace(/:\/\/.*@/s, '://***@').replace(/\?.*/s, '?***');
 
 /** Whether only this machine can reach the host. */
-export function isLoopback(host: string): boolean {
-  return /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/i.test(host);
-}
+export const isLoopback = (host: string): boolean =>
+  ['localhost', '::1'].includes(host) || (isIPv4(host) && host.startsWith('127.'));

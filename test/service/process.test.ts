@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { KEY } from '../bootstrap/test-io.js';
+import { removeFolders, temporaryFolder } from '../temporary-folder.js';
+import { Child, MAIN, PACKAGE, program, shell } from './child.js';
+
+const SERVICE = { PORT: '0', STORE_URL: 'memory:', API_KEYS: KEY };
+
+/** Logs 5,000 lines in one turn, more than pipes hold, then ends in some way. */
+const LOGGING = `
+  const { createLogger, logDestination } = await import(process.env.LOGGER);
+  const log = createLogger({ logLevel: 'info' }, logDestination());
+  for (let line = 0; line < 5000; line += 1) log.info({ line, pad: 'x'.repeat(100) });
+  `;
+
+const npm = (script: string, environment = {}): Child =>
+  new Child('npm', script.split(' '), PACKAGE, environment);
+
+describe('The process', () => {
+  let folder: string;
+
+  beforeEach(() => {
+    folder = temporaryFolder();
+  });
+  afterEach(async () => {
+    await Child.endAll();
+    removeFolders();
+  });
+
+  it('prints the first key to a pipe or a file, and only JSON to its log', async () => {
+    const piped = program(folder, 'serve', { PORT: '0' });
+    const url = await piped.ready();
+    const [, key = ''] = await piped.said(/once: (\S+)\n[^]*curl [^]*Authorize with this key/);
+    const headers = { Authorization: `Bearer ${key}` };
+    expect((await fetch(`${url}/pets`, { headers })).status).to.equal(200);
+    expect(await piped.stop()).to.equal(0);
+    expect(
+      piped.err
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).to.be.an('array');
+
+    const toFile = shell(folder, 'exec "$NODE" "$MAIN" serve > out', {
+      PORT: '0',
+      STORE_URL: 'sqlite:b.db',
+    });
+    await toFile.ready();
+    expect(readFileSync(`${folder}/out`, 'utf8')).to.match(/once: ast_live_/);
+    expect(await toFile.stop()).to.equal(0);
+  });
+
+  it('is started by npm, where SIGTERM and one Ctrl-C end it in order', async () => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      const child = npm('start', SERVICE);
+      const url = await child.ready();
+      expect((await fetch(url.replace('/v1', '/readyz'))).status).to.equal(200);
+      if (signal === 'SIGINT') child.signalGroup(signal);
+      else child.process.kill(signal);
+
+      expect(await child.ended, child.err).to.equal(0);
+      expect(child.err).to.match(/"stopped"/);
+    }
+    const listing = npm('run -s cli -- keys list', { STORE_URL: `sqlite:${folder}/none.db` });
+    expect(await listing.ended).to.equal(2);
+  });
+
+  it('serves on when the reader of its log has gone', async () => {
+    const child = program(folder, 'serve', SERVICE);
+    const url = await child.ready();
+    child.process.stderr?.destroy();
+    for (let turn = 0; turn < 30; turn += 1)
+      expect((await fetch(`${url}/pets`)).status).to.equal(401);
+
+    expect(await child.stop()).to.equal(0);
+  });
+
+  const endings: Readonly<Record<string, string>> = {
+    'ends by itself': '',
+    exits: 'process.exit();',
+    throws: 'setImmediate(() => { throw new Error("oops"); });',
+  };
+  for (const [how, ending] of Object.entries(endings))
+    it(`loses no line of the log when it ${how}`, async () => {
+      const child = new Child(
+        process.execPath,
+        ['--input-type=module', '-e', LOGGING + ending],
+        folder,
+        { LOGGER: new URL('service/logger.js', `file://${MAIN}`).href },
+      );
+      await child.ended;
+
+      const lines = child.err.split('\n').filter((line) => line.startsWith('{"level":30'));
+      expect(lines.map((line): unknown => JSON.parse(line).line)).to.deep.equal(
+        Array.from({ length: 5000 }, (_, line) => line),
+      );
+    });
+
+  it('ends although the reader of its log stands still', async () => {
+    const child = new Child(
+      process.execPath,
+      ['--input-type=module', '-e', `${LOGGING} process.exit(7);`],
+      folder,
+      { LOGGER: new URL('service/logger.js', `file://${MAIN}`).href },
+    );
+    child.process.stderr?.pause();
+    const [code] = await once(child.process, 'exit');
+    child.process.stderr?.resume();
+
+    expect(code).to.equal(7);
+  });
+
+  it('ends although a module of ADAPTERS keeps it busy', async () => {
+    writeFileSync(
+      `${folder}/busy.mjs`,
+      'setInterval(() => {}, 1000); export const adapter = { load() {} };',
+    );
+    const child = program(folder, 'serve', { ...SERVICE, ADAPTERS: './busy.mjs' });
+    await child.ready();
+
+    expect(await child.stop()).to.equal(0);
+  });
+
+  it('names the versions of Node.js that will do when it is too old', async () => {
+    const old = 'data:text/javascript,process.getBuiltinModule=undefined';
+    const child = new Child(process.execPath, ['--import', old, MAIN, 'serve'], folder, {});
+
+    expect(await child.ended).to.equal(2);
+    expect(child.err).to.match(
+      /^Node.js \S+ is too old: use \^22\.\S+ \|\| \^24\.\S+ \|\| >=26\.\n$/,
+    );
+  });
+
+  it('says why the database cannot be reached, and ends at once', async () => {
+    const env = { ...SERVICE, STORE_URL: 'mongodb://127.0.0.1:1/?replicaSet=rs0' };
+    const child = program(folder, 'serve', env);
+    await child.said(/"reason":".*ECONNREFUSED.*not yet ready at /);
+
+    expect(await child.stop()).to.equal(0);
+  });
+});
