@@ -6,7 +6,13 @@ if (process.exitCode) process.exit();
 
 const start = (...args) => spawn(process.execPath, args, { stdio: 'inherit' });
 // Not --build: TypeScript 7.0 compiles once with it, and then overlooks changes.
-const compiler = ['node_modules/typescript/bin/tsc', '-p', 'src', '--watch', '--preserveWatchOutput'];
+const compiler = [
+  'node_modules/typescript/bin/tsc',
+  '-p',
+  'src',
+  '--watch',
+  '--preserveWatchOutput',
+];
 const children = [
   start(...compiler),
   start('--watch-path=build/src', 'build/src/bootstrap/main.js', 'serve'),

@@ -44,7 +44,8 @@ export function requirePetId(id: bigint | number): bigint {
  * The scope and the key of a call.
  * @throws {InvalidParameterError} naming every fault
  */
-export function requireIdempotencyKey({ scope, key }: IdempotencyKey): IdempotencyKey {
+export function requireIdempotencyKey(given: IdempotencyKey): IdempotencyKey {
+  const { scope, key } = Object(given) as IdempotencyKey;
   requireValid({ 'idempotencyKey.scope': keyFault(scope), 'idempotencyKey.key': keyFault(key) });
   return { scope, key };
 }

@@ -26,18 +26,18 @@ describe('The use cases', () => {
     const { close, ...store } = openMemoryStore();
     const animals = createAnimalStore(store);
     await close();
-    const invalid: ReadonlyArray<readonly [string, (store: ExperimentalAnimalStore) => unknown]> = [
-      ['invalid_parameter', ({ listPets }) => listPets({ limit: 0 })],
-      ['invalid_parameter', ({ listPets }) => listPets({ limit: untyped('20') })],
-      ['invalid_parameter', ({ listPets }) => listPets({ status: untyped('gone') })],
-      ['invalid_parameter', ({ listPets }) => listPets({ after: 2n ** 63n })],
-      ['invalid_pet', ({ createPet }) => createPet(untyped({}))],
-      ['invalid_parameter', ({ createPet }) => createPet(fido, { idempotencyKey: untyped({}) })],
-      ['invalid_parameter', ({ getPet }) => getPet(2 ** 53)],
-      ['pet_not_found', ({ getPet }) => getPet(2n ** 63n)],
-      ['invalid_pet', ({ changePet }) => changePet(1n, {})],
-      ['invalid_parameter', ({ changePet }) => changePet(1n, fido, { from: untyped('gone') })],
-      ['invalid_parameter', ({ removePet }) => removePet(1n, { from: untyped('gone') })],
+    const invalid: ReadonlyArray<readonly [string, (use: ExperimentalAnimalStore) => unknown]> = [
+      ['invalid_parameter', (use) => use.listPets({ limit: 0 })],
+      ['invalid_parameter', (use) => use.listPets({ limit: untyped('20') })],
+      ['invalid_parameter', (use) => use.listPets({ status: untyped('gone') })],
+      ['invalid_parameter', (use) => use.listPets({ after: 2n ** 63n })],
+      ['invalid_pet', (use) => use.createPet(untyped({}))],
+      ['invalid_parameter', (use) => use.createPet(fido, { idempotencyKey: untyped({}) })],
+      ['invalid_parameter', (use) => use.getPet(2 ** 53)],
+      ['pet_not_found', (use) => use.getPet(2n ** 63n)],
+      ['invalid_pet', (use) => use.changePet(1n, {})],
+      ['invalid_parameter', (use) => use.changePet(1n, fido, { from: untyped('gone') })],
+      ['invalid_parameter', (use) => use.removePet(1n, { from: untyped('gone') })],
     ];
 
     // The store would reject with `service_unavailable`.
@@ -71,7 +71,7 @@ describe('The use cases', () => {
       ] as const;
 
     for (const call of calls({ signal })) await call().catch(() => {});
-    expect(seen).to.deep.equal(Array(6).fill({ signal }));
+    expect(seen).to.deep.equal(Array.from({ length: 6 }, () => ({ signal })));
 
     const reason = new Error('given up');
     for (const call of calls({ signal: AbortSignal.abort(reason) })) await rejects(call, reason);

@@ -11,6 +11,8 @@ import { authenticatorTests } from '../../contract/index.js';
 import { SettableClock } from '../../settable-clock.js';
 import { openAuthenticator } from './open-authenticator.js';
 
+type FindById = ApiKeyRepository['findById'];
+
 describe('ApiKeyAuthenticator', () => {
   authenticatorTests({ describe, it, open: openAuthenticator });
 
@@ -26,7 +28,10 @@ describe('ApiKeyAuthenticator', () => {
     lookUps = [];
   });
 
-  const authenticator = (findById = apiKeys.findById, staticKeys: readonly string[] = []) =>
+  const stored: FindById = (...given) => apiKeys.findById(...given);
+  const away: FindById = () => Promise.reject(new UnavailableError('reading'));
+
+  const authenticator = (findById = stored, staticKeys: readonly string[] = []) =>
     new ApiKeyAuthenticator({
       staticKeys,
       clock,
@@ -41,7 +46,6 @@ describe('ApiKeyAuthenticator', () => {
   const issue = (expiresAt?: Date) => managed.issue({ name: 'a', scopes: SCOPES, expiresAt });
 
   it('accepts static keys without the store, whatever its state', async () => {
-    const away = async () => Promise.reject(new UnavailableError('reading'));
     const keys = authenticator(away, ['planted-static-key', 'x']);
 
     const result = await keys.authenticate('planted-static-key');
