@@ -49,4 +49,4 @@ export {
 export { parseInt64 } from './domain/int64.js';
 export { fingerprintOf, petWithId, type NewPet, type Pet, type UnsavedPet } from './domain/pet.js';
 export { PET_STATUSES, type PetStatus } from './domain/pet-status.js';
-export { parseJson, stringifyJson } from './exact-json.js';
+export { parseJson, stringifyJson } from './json.js';

@@ -5,12 +5,10 @@ await import('./build.mjs');
 if (process.exitCode) process.exit();
 
 const start = (...args) => spawn(process.execPath, args, { stdio: 'inherit' });
-// One by one: TypeScript 7.0's --build --watch compiles once, and then overlooks changes.
-const compile = (project) =>
-  start('node_modules/typescript/bin/tsc', '-p', project, '--watch', '--preserveWatchOutput');
+// Not --build: TypeScript 7.0 compiles once with it, and then overlooks changes.
+const compiler = ['node_modules/typescript/bin/tsc', '-p', 'src', '--watch', '--preserveWatchOutput'];
 const children = [
-  compile('src'),
-  compile('src/adapters/http/docs-page'),
+  start(...compiler),
   start('--watch-path=build/src', 'build/src/bootstrap/main.js', 'serve'),
 ];
 

@@ -1,266 +1,136 @@
+import { rejects } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { ERRORS, type ErrorCode } from '../../src/adapters/http/error-codes.js';
-import type { HttpSettings } from '../../src/adapters/http/http-settings.js';
 import { openApiDocument } from '../../src/adapters/http/open-api/open-api-document.js';
-import { stringifyJson } from '../../src/exact-json.js';
+import { stringifyJson } from '../../src/json.js';
 import {
-  KEY,
-  REX,
   createWith,
   httpInterface,
   memoryAnimalStore,
-  requestWith,
+  outcome,
 } from '../adapters/http/fixtures.js';
-import { HTTP_RULES } from '../contract/http/http-tests.js';
-import {
-  documentFor,
-  judgeFor,
-  operationAt,
-  operationsOf,
-  type OpenApiDocument,
-  type Schema,
-} from './document.js';
+import { documentFor, heldToDocument, judgeFor, operationsOf } from './held-to-document.js';
 
-const statusesOf = (document: OpenApiDocument): Record<string, string[]> =>
+const REX_DATA = { name: 'Rex', categoryId: 1n };
+const EXPERIMENTAL = ['changePet', 'removePet'] as const;
+
+const statusesIn = (document: ReturnType<typeof documentFor>) =>
   Object.fromEntries(
-    Object.entries(operationsOf(document)).map(([id, { responses }]) => [
-      id,
-      Object.keys(responses),
+    operationsOf(document).map(({ operationId, responses }) => [
+      operationId,
+      Object.keys(responses).join(' '),
     ]),
   );
 
-const serversOf = (settings: Parameters<typeof documentFor>[0]): string[][] =>
-  documentFor(settings).servers.map(({ url, description }) => [url, description]);
-
-/**
- * What no single row can show (a timeout, two requests), what will not be declared any more, and what the server refuses
- * before any operation.
- */
-const ELSEWHERE =
-  / (?:request_timeout|idempotency_key_reused|precondition_failed|malformed_request|expectation_failed|headers_too_large)$/;
-
 describe('The OpenAPI document', () => {
-  const document = documentFor();
-  const operations = operationsOf(document);
-
-  it('has an example for every member and path parameter, for tools', () => {
-    for (const name of ['Pet', 'NewPet', 'Error']) {
-      const { properties = {} } = document.components.schemas[name] ?? {};
-
-      expect(properties, name).to.not.be.empty;
-
-      for (const [member, schema] of Object.entries(properties)) {
-        if (schema.$ref === undefined)
-          expect(schema, `${name}.${member}`).to.have.property('example');
-
-        expect(schema, `${name}.${member}`).not.to.have.property('default');
-      }
-    }
-
-    expect(operations['getPet']?.parameters?.[0]).to.have.property('example', 1n);
-  });
-
-  it('says what to use instead of getPet: what the interface says, and how to get one animal', () => {
-    expect(operations['getPet'])
-      .to.have.property('x-deprecated-reason')
-      .that.includes('`GET /pets` with the `status` filter')
-      .and.includes('`GET /pets?after=<id - 1>&limit=1`');
-  });
-
-  it('has an example for every media type of a request body, which the service accepts', async () => {
-    const settings: Partial<HttpSettings> = { experimental: ['changePet', 'removePet'] };
-    const service = httpInterface({ animalStore: memoryAnimalStore(), settings });
-    const { createPet, changePet } = operationsOf(documentFor(settings));
-
-    for (const [operation, target, expected] of [
-      [createPet, { method: 'POST' }, 201],
-      [changePet, { method: 'PATCH', path: '/v1/pets/1' }, 200],
-    ] as const) {
-      const types = Object.entries(operation?.requestBody?.content ?? {});
-
-      expect(types).to.not.be.empty;
-
-      for (const [type, { example }] of types) {
-        const { status, body } = await service.handle(createWith(stringifyJson(example), target));
-
-        expect(status, `the example of ${type} got ${body}`).to.equal(expected);
-      }
-    }
-  });
-
-  it('has examples of query parameters that list the first animal, for tools that send all of them', async () => {
-    const service = httpInterface();
-    await service.handle(createWith(REX));
-    const parameters = operations['listPets']?.parameters ?? [];
-    const query = parameters
-      .flatMap(({ name, example }) => (example === undefined ? [] : `${name}=${example}`))
-      .join('&');
-
-    const { body } = await service.handle(requestWith(KEY, { query }));
-
-    expect(body, query).to.include('"name":"Rex"');
-  });
-
-  it('has patterns in ASCII that every common engine reads alike', () => {
-    const members = openApiDocument().matchAll(/"pattern": ("(?:[^"\\]|\\.)*")/g);
-    const patterns = Array.from(members, ([, text = '']) => String(JSON.parse(text)));
-
-    expect(patterns, 'the patterns of the document').to.have.length.above(1);
-    for (const pattern of patterns) {
-      expect(pattern).to.match(/^[ -~]+$/);
-      // Languages differ in classes such as \s, in \u, and in groups with a question mark. Ruby refuses bytes above \x7f.
-      expect(pattern).to.match(/^(?:\\x[0-7][0-9a-f]|\\[[\]]|\(\?:|\((?!\?)|[^\\(])+$/);
-    }
-  });
+  const document = documentFor({ experimental: EXPERIMENTAL });
+  const { schemas } = document.components;
+  const judge = judgeFor(document);
 
   it('is in the repository as a service with default settings publishes it', () => {
     const copy = readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8');
-
     expect(copy === openApiDocument(), 'run: npm run openapi').to.equal(true);
   });
 
-  it('names as servers the two addresses of the settings, or the base path relative to itself', () => {
-    const publicUrl = 'https://animals.example.org/v1';
-    const stagingUrl = 'https://staging.example.org/shop/v1';
-    const relative = serversOf({ basePath: '/animals/v1' });
-    const absolute = serversOf({ publicUrl, stagingUrl });
+  for (const [settings, servers] of [
+    [{ basePath: '/animals/v1' }, ['animals/v1 Production']],
+    [
+      { publicUrl: 'https://a.example/v1', stagingUrl: 'https://b.example/shop/v1' },
+      ['https://a.example/v1 Production', 'https://b.example/shop/v1 Staging'],
+    ],
+  ] as const)
+    it(`names the servers ${servers.join(' and ')}`, () => {
+      const named = documentFor(settings).servers;
+      expect(named.map(({ url, description }) => `${url} ${description}`)).to.deep.equal(servers);
+    });
 
-    expect(relative).to.deep.equal([['animals/v1', 'Production']]);
-    expect(absolute).to.deep.equal([
-      [publicUrl, 'Production'],
-      [stagingUrl, 'Staging'],
-    ]);
+  it('declares the statuses of every operation', () => {
+    const read = '200 304 400 401 403';
+    expect(statusesIn(document)).to.deep.equal({
+      listPets: `${read} 408 431 500 503`,
+      createPet: '201 400 401 403 408 409 413 415 422 431 500 503',
+      getPet: `${read} 404 408 431 500 503`,
+      changePet: '200 400 401 403 404 408 409 412 413 415 431 500 503',
+      removePet: '204 400 401 403 404 408 409 412 431 500 503',
+    });
   });
 
-  it('shows what to use instead of a removed operation at the public address', () => {
-    const publicUrl = 'https://animals.example.org/v1';
-    const { getPet } = operationsOf(documentFor({ publicUrl, getPet: 'off' }));
-    const { message } = getPet?.responses['410']?.content?.['application/json'].example ?? {};
-
-    expect(message).to.include(`GET ${publicUrl}/pets?after=<id - 1>&limit=1`);
+  it('marks experimental operations, and says nothing of them where they are not served', () => {
+    const marked = operationsOf(document).filter((operation) => 'x-stability' in operation);
+    expect(marked.map(({ operationId }) => operationId)).to.deep.equal(EXPERIMENTAL);
+    expect(openApiDocument()).to.not.match(/x-stability|PetChange|pets:delete/);
   });
 
-  describe('declares the statuses that the settings can produce', () => {
-    it('those of experimental operations where they are served, and nothing of them elsewhere', () => {
-      const experimental = documentFor({ experimental: ['changePet', 'removePet'] });
-      const { changePet = [], removePet = [], ...stable } = statusesOf(experimental);
+  it('has an example of the path parameter, and none of optional ones, which tools would send', () => {
+    const parameters = operationsOf(document).flatMap((operation) => operation.parameters);
+    for (const { name, required = false, example } of parameters)
+      expect(example !== undefined, String(name)).to.equal(required);
+  });
 
-      expect(stable).to.deep.equal(statusesOf(document));
+  it('has examples that are valid, and that the service accepts', async () => {
+    for (const [name, schema] of Object.entries(schemas))
+      for (const value of (schema['examples'] ?? []) as unknown[])
+        expect(judge(schema, value), `${name} ${stringifyJson(value)}`).to.equal(undefined);
 
-      const ofChange = '200 400 401 403 404 408 409 412 413 415 417 431 500 503';
-
-      expect(changePet.join(' ')).to.equal(ofChange);
-
-      const ofRemoval = '204 400 401 403 404 408 409 412 417 431 500 503';
-
-      expect(removePet.join(' ')).to.equal(ofRemoval);
-
-      const declared = operationsOf(experimental);
-
-      for (const id of ['changePet', 'removePet']) {
-        expect(declared[id]).to.include({ 'x-stability': 'experimental' });
-        expect(declared[id]).to.not.have.property('deprecated');
+    const http = httpInterface({
+      animalStore: memoryAnimalStore(),
+      settings: { experimental: EXPERIMENTAL },
+    });
+    for (const [name, target, expected] of [
+      ['NewPet', { method: 'POST' }, '201'],
+      ['PetChange', { method: 'PATCH', path: '/v1/pets/1' }, '200'],
+    ] as const)
+      for (const value of (schemas[name]?.['examples'] ?? []) as unknown[]) {
+        const response = await http.handle(createWith(stringifyJson(value), target));
+        expect(outcome(response), stringifyJson(value)).to.equal(expected);
       }
+  });
 
-      const types = Object.keys(declared['changePet']?.requestBody?.content ?? {});
+  it('describes names and categories as the service judges them', () => {
+    for (const valid of [
+      { name: ' é\n' },
+      { name: '🐈'.repeat(1000) },
+      { categoryId: -(2n ** 63n) },
+    ])
+      expect(
+        judge(schemas['NewPet'] ?? {}, { ...REX_DATA, ...valid }),
+        stringifyJson(valid),
+      ).to.equal(undefined);
+    for (const wrong of [
+      { name: ' \t\n' },
+      { name: 'a\0' },
+      { name: '🐈'.repeat(1001) },
+      { categoryId: 2n ** 63n },
+      { categoryId: 1.5 },
+      { status: 'gone' },
+    ])
+      expect(
+        judge(schemas['NewPet'] ?? {}, { ...REX_DATA, ...wrong }),
+        stringifyJson(wrong),
+      ).to.be.a('string');
+  });
 
-      expect(types).to.have.members(['application/merge-patch+json', 'application/json']);
-      expect(openApiDocument()).to.not.match(
-        /x-stability|PetChange|AcceptPatch|status_conflict|pets:delete/,
+  it('has patterns in ASCII that every common engine reads alike', () => {
+    const patterns = Array.from(openApiDocument().matchAll(/"pattern": ("(?:[^"\\]|\\.)*")/g));
+    expect(patterns).to.have.length.above(1);
+    // Languages differ in classes such as \s, in \u, and in groups with a question mark.
+    for (const [, pattern = ''] of patterns)
+      expect(JSON.parse(pattern)).to.match(
+        /^(?=[ -~]+$)(?:\\x[0-7][0-9a-f]|\\[[\]]|\(\?:|\((?!\?)|[^\\(])+$/,
       );
-    });
-
-    it('a success for every operation, and 410 instead of it where getPet is switched off', () => {
-      expect(statusesOf(documentFor({ getPet: 'off' }))).to.deep.equal({
-        ...statusesOf(document),
-        getPet: ['400', '401', '408', '410', '417', '431', '500', '503'],
-      });
-    });
-
-    it('429 with its headers where a rate limit is set, except for a removed operation', () => {
-      const limited = documentFor({ rateLimit: { requests: 5, seconds: 60 }, getPet: 'off' });
-      const declaring = Object.entries(operationsOf(limited)).filter(
-        ([, { responses }]) => responses['429'],
-      );
-
-      expect(declaring.map(([id]) => id)).to.deep.equal(['listPets', 'createPet']);
-
-      const headers = ['X-Request-Id', 'RateLimit-Policy', 'RateLimit'];
-
-      for (const [, { responses }] of declaring) {
-        expect(responses['429']?.headers).to.have.all.keys(...headers, 'Retry-After');
-        expect(responses['429']?.content?.['application/json'].example).to.include({
-          message: 'This API key may send 5 requests in 60 s: wait as long as Retry-After says.',
-        });
-        expect(responses['200'] ?? responses['201'])
-          .to.have.property('headers')
-          .that.includes.keys(headers);
-      }
-      expect(limited.components.headers).to.include.keys('RateLimit', 'RateLimitPolicy');
-      expect(document.components.headers).to.not.have.any.keys('RateLimit', 'RateLimitPolicy');
-    });
-
-    it('each with the codes that it may have, and one of them as its example', () => {
-      const responses = Object.values(operations).flatMap((each) => Object.entries(each.responses));
-      const errors = responses.filter(([status]) => Number(status) >= 400);
-
-      for (const [status, { content, 'x-error-codes': codes = [] }] of errors) {
-        const statuses = new Set(codes.map((code) => ERRORS[code as ErrorCode].status));
-
-        expect([...statuses], `the statuses of ${codes.join()}`).to.deep.equal([Number(status)]);
-
-        const { code, status: shown } = content?.['application/json'].example ?? {};
-
-        expect([code, String(shown)], 'the example').to.deep.equal([codes[0], status]);
-      }
-    });
   });
 
-  it('declares only answers that a row of the request table shows', () => {
-    const rows = HTTP_RULES.filter(({ settings = {} }) => !settings.experimental)
-      .flatMap(({ rules }) => Object.values(rules))
-      .flatMap((cases) => (typeof cases === 'function' ? [] : cases));
-    const shown = new Set(
-      rows.flatMap(({ request: { method, path }, expected: { status, code } }) => {
-        const [target = ''] = path.split('?', 1);
-        const operation = operationAt(document, '/v1', method, target);
-        return operation ? [`${operation.operationId} ${status} ${code}`] : [];
-      }),
-    );
-    const declared = Object.entries(operations).flatMap(([id, { responses }]) =>
-      Object.entries(responses).flatMap(([status, { 'x-error-codes': codes = [undefined] }]) =>
-        codes.map((code) => `${id} ${status} ${code}`),
-      ),
-    );
-    const unshown = declared.filter((answer) => !shown.has(answer) && !ELSEWHERE.test(answer));
-
-    expect(unshown).to.deep.equal([]);
-  });
-
-  it('gives the limit of a body that was set as the example of 413', () => {
-    const { post } = documentFor({ bodyLimit: 1000 }).paths['/pets'] ?? {};
-
-    expect(post?.responses['413']?.content?.['application/json'].example).to.include({
-      message: 'The body is larger than 1000 bytes.',
+  for (const [what, response, fault] of [
+    ['a status', new Response('', { status: 418 }), /declares no 418/],
+    ['a header', Response.json([]), /X-Request-Id is missing/],
+    [
+      'a body',
+      Response.json([{ id: 1 }], { headers: { 'X-Request-Id': 'r', ETag: '"e"' } }),
+      /must have required property/,
+    ],
+  ] as const)
+    it(`catches ${what} that it does not declare`, async () => {
+      const handle = heldToDocument(async () => response);
+      await rejects(handle(new Request('http://a.test/v1/pets')), fault);
     });
-  });
-
-  it('gives examples that are valid', () => {
-    const { schemas } = document.components;
-    const contents = Object.values(operations).flatMap(({ responses }) =>
-      Object.values(responses).flatMap(({ content }) => content?.['application/json'] ?? []),
-    );
-    const examples: ReadonlyArray<readonly [schema: Schema, value: unknown]> = [
-      ...Object.values(schemas).flatMap((schema) =>
-        ((schema['examples'] ?? []) as unknown[]).map((value) => [schema, value] as const),
-      ),
-      ...contents.flatMap(({ schema, example }) => (example ? [[schema, example] as const] : [])),
-    ];
-    const judge = judgeFor(document);
-
-    for (const [schema, value] of examples)
-      expect(judge(schema)(value), stringifyJson(value)).to.equal(undefined);
-    expect(examples, 'the examples of the document').to.have.length.above(30);
-  });
 });

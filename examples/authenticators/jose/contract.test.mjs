@@ -6,6 +6,7 @@ import { JoseAuthenticator } from './jose-authenticator.mjs';
 const { publicKey, privateKey } = await generateKeyPair('Ed25519');
 const { privateKey: othersKey } = await generateKeyPair('Ed25519');
 
+const PAST = Math.floor(Date.now() / 1000) - 1;
 const ISSUER = 'https://accounts.example';
 
 const sign = ({
@@ -47,8 +48,13 @@ async function open() {
       },
     ],
     refused: [
-      { credential: await sign({ expires: '-1s' }), reason: 'expired' },
-      { credential: await sign({ jti: 'stolen' }), reason: 'revoked' },
+      {
+        credential: await sign({ expires: PAST }),
+        reason: 'expired',
+        keyId: 'ada',
+        at: new Date(PAST * 1000),
+      },
+      { credential: await sign({ jti: 'stolen' }), reason: 'revoked', keyId: 'ada' },
       { credential: await sign({ key: othersKey }), reason: 'unknown' },
       { credential: await sign({ issuer: 'https://elsewhere.example' }), reason: 'unknown' },
     ],

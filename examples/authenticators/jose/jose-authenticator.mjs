@@ -26,18 +26,15 @@ export class JoseAuthenticator {
     if (!isCanonical(credential)) return { ok: false, reason: 'unknown' };
     try {
       const { payload } = await jwtVerify(credential, this.#key, this.#options);
-      if (await this.#isRevoked(payload.jti))
-        return { ok: false, reason: 'revoked', keyId: payload.sub };
-      const scopes = new Set(
-        String(payload.scope ?? '')
-          .split(' ')
-          .filter((scope) => SCOPES.includes(scope)),
-      );
-      return { ok: true, principal: { keyId: payload.sub, scopes } };
+      const keyId = payload.sub;
+      if (await this.#isRevoked(payload.jti)) return { ok: false, reason: 'revoked', keyId };
+      const granted = String(payload.scope ?? '').split(' ');
+      const scopes = new Set(SCOPES.filter((scope) => granted.includes(scope)));
+      return { ok: true, principal: { keyId, scopes } };
     } catch (error) {
       if (error instanceof errors.JWTExpired) {
-        const { sub: keyId, exp } = error.payload;
-        return { ok: false, reason: 'expired', keyId, at: new Date(exp * 1000) };
+        const { sub, exp } = error.payload;
+        return { ok: false, reason: 'expired', keyId: sub, at: new Date(exp * 1000) };
       }
       if (isVerdict(error)) return { ok: false, reason: 'unknown' };
       // Errors of jose may hold the token's claims; only what finds keys is to be told of here.

@@ -16,36 +16,36 @@ export interface Admission {
 /** What an admitted request holds. After `end` it takes nothing more. */
 export interface Permit {
   /**
-   * Counts the request for its caller, and may make it wait for the caller's turn.
+   * Resolves when it is the turn of the request's caller.
    * @param keyId the id of the API key; empty for a request that needs none
-   * @returns what to wait for; `undefined` to go on at once
    * @throws {BusyError} the caller has too many requests, at once or after waiting
    */
-  admitCaller(keyId: string): Promise<void> | undefined;
+  admitCaller(keyId: string): Promise<void>;
   /**
-   * Does work that waits for the client, such as reading its body. Meanwhile the request is not one in progress.
+   * Does work that waits for the client, such as reading its body. Meanwhile the request holds a place for reading, not
+   * one for working.
    * @throws {BusyError} too many requests wait for their clients, or are in progress afterwards
    */
   whileClient<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * Gives everything back. Called when the response is complete, before it is sent. Safe to call twice.
-   * @param length the length of the response's body, in characters
+   * Gives everything back once the client has the response. Called when the response is complete, before it is sent.
    * @param work what goes on after a response at the deadline. Its place may stay taken until it settles.
    */
-  end(length: number, work?: Promise<unknown>): void;
+  end(work?: Promise<unknown>): void;
 }
 
 /** Too many requests: this one is refused before any work is done. */
 export class BusyError extends UnavailableError {
   /** @param reason why, as in "too many requests at once"; logged, not shown to clients */
   constructor(reason: string, options?: ConstructorParameters<typeof UnavailableError>[1]) {
-    super(reason, { message: `The service is busy (${reason}).`, ...options });
+    super(reason, options);
+    this.message = `The service is busy (${reason}).`;
   }
 }
 
 /** The permit of a request without bounds. */
 export const UNBOUNDED: Permit = {
-  admitCaller: () => undefined,
+  admitCaller: async () => {},
   whileClient: (work) => work(),
   end: () => {},
 };

@@ -1,19 +1,31 @@
-/** The ETag of a body and its Link. A promise where only Web Crypto is available. */
-export function entityTagOf(body: string, link = ''): string | Promise<string> {
-  const digest = sha256(`${link}\n${body}`);
-  return typeof digest === 'string' ? tagOf(digest) : digest.then(tagOf);
-}
+import type { HttpRequest, HttpResponse } from './http-message.js';
 
-/** 22 base64url digits are 132 bits: enough to rule out collisions. */
-const tagOf = (digest: string): string => `"${digest.slice(0, 22)}"`;
+/**
+ * Adds the ETag to a 200 (RFC 9110, 8.8.3), or makes it a 304 if the client has that already (`If-None-Match`, 13.1.2).
+ */
+export async function respondConditionally(
+  request: HttpRequest,
+  { status, headers, body }: HttpResponse,
+): Promise<HttpResponse> {
+  // A full last page gets a Link when a next page appears, so the tag is of the Link too.
+  const digest = await sha256(typeof body === 'string' ? `${headers['Link']}\n${body}` : body);
+  // 132 bits: enough to rule out collisions.
+  const ETag = `"${digest.slice(0, 22)}"`;
+  const known = request.header('if-none-match')?.split(',') ?? [];
+  // Weakly, as If-None-Match compares.
+  const isKnown = known.some((tag) => ['*', ETag].includes(tag.trim().replace(/^W\//, '')));
+  if (!isKnown) return { status, headers: { ...headers, ETag }, body };
+  const { 'Content-Type': _type, 'Content-Encoding': _encoding, ...others } = headers;
+  return { status: 304, headers: { ...others, ETag }, body: '' };
+}
 
 // For texts this short, Web Crypto takes twenty times as long as Node's own hash.
 const { hash } = globalThis['process']?.getBuiltinModule?.('node:crypto') ?? {};
 
-const sha256 = hash ? (text: string) => hash('sha256', text, 'base64url') : webSha256;
-
-async function webSha256(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-  const base64 = btoa(String.fromCharCode(...new Uint8Array(digest)));
-  return base64.replaceAll('+', '-').replaceAll('/', '_');
+/** In base64url, or where there is only Web Crypto in base64. */
+async function sha256(content: string | Uint8Array): Promise<string> {
+  if (hash) return hash('sha256', content, 'base64url');
+  const bytes = new TextEncoder().encode(String(content));
+  const digest = await crypto.subtle.digest('SHA-256', bytes);
+  return btoa(String.fromCharCode(...new Uint8Array(digest)));
 }

@@ -1,5 +1,5 @@
-import { isAnimalStoreError } from '../../domain/errors.js';
-import { ERRORS, messageOf, type ErrorCode } from './error-codes.js';
+import { isAnimalStoreError, type AnimalStoreErrorCode } from '../../domain/errors.js';
+import { BusyError } from './admission.js';
 import {
   JSON_TYPE,
   UNCACHED,
@@ -9,78 +9,100 @@ import {
 } from './http-message.js';
 import type { ErrorBody } from './schemas.js';
 
+/**
+ * The HTTP status of each code: those of the animal store, and those of HTTP alone. It does not compile while a code of
+ * the animal store is missing. Codes are public: changing one breaks clients.
+ */
+const STATUSES = {
+  invalid_pet: 400,
+  invalid_parameter: 400,
+  malformed_request: 400,
+  malformed_json: 400,
+  missing_body: 400,
+  missing_api_key: 401,
+  invalid_api_key: 401,
+  insufficient_scope: 403,
+  pet_not_found: 404,
+  route_not_found: 404,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  idempotency_conflict: 409,
+  status_conflict: 409,
+  precondition_failed: 412,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  idempotency_key_reused: 422,
+  headers_too_large: 431,
+  internal_error: 500,
+  service_unavailable: 503,
+} as const satisfies Record<AnimalStoreErrorCode, number> & Record<string, number>;
+
+/** Every `code` that an error response can have. */
+export type ErrorCode = keyof typeof STATUSES;
+
+/** What HTTP itself refuses a request for. */
+export type HttpErrorCode = Exclude<ErrorCode, AnimalStoreErrorCode>;
+
 /** A request that HTTP itself refuses. The client gets the message and the headers. */
 export class HttpError extends Error {
   // A literal: minifiers rename classes.
   override readonly name = 'HttpError';
   /** What is wrong with the request. It decides the status. */
-  readonly code: ErrorCode;
+  readonly code: HttpErrorCode;
   /** Headers beyond those of every error, such as Allow, by their usual names. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: HeaderFields;
 
-  /** @param message default: the usual one of the code, if it has no details */
-  constructor(
-    code: ErrorCode,
-    message: string = ERRORS[code].message,
-    headers: Readonly<Record<string, string>> = {},
-  ) {
+  constructor(code: HttpErrorCode, message: string, headers: HeaderFields = {}) {
     super(message);
     this.code = code;
     this.headers = headers;
   }
 }
 
-/** An error with the usual message of its code, with these details filled in. */
-export const detailedError = (
-  code: ErrorCode,
-  details: Parameters<typeof messageOf>[1],
-  headers?: HeaderFields,
-): HttpError => new HttpError(code, messageOf(code, details), headers);
-
 export const payloadTooLarge = (bodyLimit: number): HttpError =>
-  detailedError('payload_too_large', { bodyLimit });
+  new HttpError('payload_too_large', `The body is larger than ${bodyLimit} bytes.`);
 
-export const lateBody = (): HttpError =>
-  new HttpError('request_timeout', 'The body did not come in time.');
+export const clientDisconnected = (): HttpError =>
+  new HttpError('request_timeout', 'The client disconnected.');
 
 /** A body parser of the host has read the body, and kept no exact copy. */
 export const bodyAlreadyRead = (): HttpError =>
   new HttpError(
     'internal_error',
     'A body parser of the host has read the body. Mount the animal store before it, or let it ' +
-      'keep the bytes as rawBody.',
+      'keep the text as rawBody.',
   );
-
-export const clientDisconnected = (): HttpError =>
-  new HttpError('request_timeout', 'The client disconnected.');
-
-/** A response in the Error shape. */
-export const refusal = (
-  { code, message, status }: ErrorBody,
-  headers: HeaderFields = {},
-): HttpResponse => ({
-  code,
-  status,
-  headers: { ...headers, 'Content-Type': JSON_TYPE, ...UNCACHED },
-  body: JSON.stringify({ code, message, status }),
-});
 
 /**
  * The response to an error, with the headers of every response. A client never learns the cause of an error, or the
  * message of an error that nobody expected.
  */
 export function errorResponse(error: unknown, requestId: string): HttpResponse {
-  const respond = (code: ErrorCode, message: string, headers?: HeaderFields) =>
-    refusal(
-      { code, message, status: ERRORS[code].status },
-      { ...commonHeaders(requestId), ...headers },
-    );
-
-  if (error instanceof HttpError) return respond(error.code, error.message, error.headers);
-  if (!isAnimalStoreError(error))
-    return respond('internal_error', messageOf('internal_error', { requestId }));
-  const { code } = error;
-  const message = code === 'service_unavailable' ? ERRORS[code].message : error.message;
-  if (!('retryAfter' in error)) return respond(code, message);
-  return respond(code, message, { 'Retry-After': String(error.retryAfter) });
+  const { code, message, headers } = refusalOf(error, requestId);
+  const body: ErrorBody = { code, message, status: STATUSES[code] };
+  const response = {
+    status: body.status,
+    headers: { ...commonHeaders(requestId), ...headers, 'Content-Type': JSON_TYPE, ...UNCACHED },
+    body: JSON.stringify(body),
+    code,
+  };
+  if (body.status < 500 || error instanceof BusyError) return response;
+  const fault = error instanceof Error ? error : new Error('Not an Error', { cause: error });
+  return { ...response, fault };
 }
+
+/** What the client is told of an error. */
+function refusalOf(
+  error: unknown,
+  requestId: string,
+): { readonly code: ErrorCode; readonly message: string; readonly headers?: HeaderFields } {
+  if (error instanceof HttpError) return error;
+  if (!isAnimalStoreError(error))
+    return { code: 'internal_error', message: `Internal error. Report request id ${requestId}.` };
+  const { code } = error;
+  const message = code === 'service_unavailable' ? UNAVAILABLE : error.message;
+  if (!('retryAfter' in error)) return { code, message };
+  return { code, message, headers: { 'Retry-After': String(error.retryAfter) } };
+}
+
+const UNAVAILABLE = 'The service is not available at the moment: repeat the request shortly.';

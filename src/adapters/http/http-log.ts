@@ -14,22 +14,22 @@ export interface RespondedRequest {
   readonly method: string;
   /** As sent, without the query. */
   readonly path: string;
-  /** The operation, or the name of the route of your own, if the request is for one. */
+  /** The operation, if the request is for one. */
   readonly operation?: string | undefined;
-  /** When the operation will be removed, if it is deprecated. */
-  readonly sunset?: Date | undefined;
   /** Whether it is a health check. */
   readonly isProbe?: boolean | undefined;
-  /** The address of the client, if it is known. */
+  /** The address of the connection, which may be a proxy's, if it is known. */
   readonly clientAddress?: string | undefined;
+  /** The header X-Forwarded-For, as sent, of which anybody may send any: at most 256 characters. */
+  readonly forwardedFor?: string | undefined;
   /** The header User-Agent, as sent. */
   readonly userAgent?: string | undefined;
   /** The header traceparent (W3C Trace Context), as sent. */
   readonly traceparent?: string | undefined;
-  /** Identifies the API key, if it is valid. */
+  /** Identifies the API key, if it is valid, or was until it expired or was revoked. */
   readonly keyId?: string | undefined;
-  /** Why the API key is invalid, if the request was refused for it. `malformed`: more than one was sent. */
-  readonly keyFault?: 'unknown' | 'expired' | 'revoked' | 'malformed' | undefined;
+  /** Why the API key is invalid, if the request was refused for it. */
+  readonly keyFault?: 'unknown' | 'expired' | 'revoked' | undefined;
   /** The HTTP status. */
   readonly status: number;
   /** The error code, if it is an error. */
@@ -47,35 +47,27 @@ const byteLength: (text: string) => number =
     ? (text) => globalThis['Buffer'].byteLength(text)
     : (text) => new TextEncoder().encode(text).length;
 
-/**
- * Reports a response and the request that it answers, once the transport has written it if it says when. A failing log
- * costs no client its response.
- */
+/** Reports a response and the request that it answers. A failing log costs no client its response. */
 export function report(
   log: HttpLog | undefined,
-  request: Pick<HttpRequest, 'method' | 'path' | 'header' | 'afterResponse'>,
+  request: Pick<HttpRequest, 'method' | 'path' | 'header'>,
   { status, code, body }: HttpResponse,
   rest: Pick<RespondedRequest, 'requestId' | 'milliseconds'> & Partial<RespondedRequest>,
 ): void {
-  if (!log) return;
-  const responded = {
-    ...rest,
-    method: request.method,
-    path: request.path,
-    userAgent: request.header('user-agent'),
-    traceparent: request.header('traceparent'),
-    status,
-    code,
-    error: status >= 500 ? rest.error : undefined,
-    bytes: byteLength(body),
-  };
-  const tell = (): void => {
-    try {
-      log.responded(responded);
-    } catch {
-      // The log is the host's. Nobody else can be told.
-    }
-  };
-  if (request.afterResponse) request.afterResponse(tell);
-  else tell();
+  try {
+    log?.responded({
+      ...rest,
+      method: request.method,
+      path: request.path,
+      forwardedFor: request.header('x-forwarded-for')?.slice(0, 256),
+      userAgent: request.header('user-agent'),
+      traceparent: request.header('traceparent'),
+      status,
+      code,
+      error: status >= 500 ? rest.error : undefined,
+      bytes: typeof body === 'string' ? byteLength(body) : body.length,
+    });
+  } catch {
+    // The log is the host's. Nobody else can be told.
+  }
 }

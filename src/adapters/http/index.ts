@@ -4,13 +4,11 @@
  * @packageDocumentation
  */
 export { BusyError, type Admission, type Permit } from './admission.js';
-export { loadOpenApiDocument, type DocsFile } from './docs-routes.js';
-export type { ErrorCode } from './error-codes.js';
-export { HttpError } from './error-responses.js';
+export type { DocsFile } from './docs-page/docs-routes.js';
+export { HttpError, type ErrorCode, type HttpErrorCode } from './error-responses.js';
 export { Readiness } from './health.js';
 export { HttpInterface, type HttpInterfaceOptions } from './http-interface.js';
 export type { HttpLog, RespondedRequest } from './http-log.js';
 export type { HttpRequest, HttpResponse } from './http-message.js';
-export type { HttpSettings } from './http-settings.js';
-export type { RateLimiter } from './rate-limit.js';
+export type { GivenHttpSettings, HttpSettings } from './http-settings.js';
 export type { FoundRoute, Route } from './routes.js';

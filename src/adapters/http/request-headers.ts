@@ -1,8 +1,12 @@
 import type { CallOptions, IdempotencyKey } from '../../application/animal-store.js';
-import type { Authenticator, Principal, Scope } from '../../application/ports/authenticator.js';
+import type {
+  Authentication,
+  Authenticator,
+  Principal,
+  Scope,
+} from '../../application/ports/authenticator.js';
 import { InvalidParameterError } from '../../domain/errors.js';
-import { ERRORS } from './error-codes.js';
-import { HttpError, detailedError } from './error-responses.js';
+import { HttpError } from './error-responses.js';
 import type { HttpRequest } from './http-message.js';
 
 /** The client's request id if it is safe (1 to 128 of `A-Za-z0-9._-`), else a random UUID. */
@@ -11,25 +15,33 @@ export const requestId = (sent?: string): string =>
 
 const REALM = 'Bearer realm="animal-store"';
 
-const INVALID_TOKEN = `${REALM}, error="invalid_token"`;
+type Refused = Extract<Authentication, { ok: false }>;
 
-const TWICE_BEARER =
-  'The API key is not valid: it begins with "Bearer", which the header Authorization needs only ' +
-  'once.';
-
-/** The API key is not valid. Only the log says why: the response must not reveal which keys existed. */
+/** The API key is not valid. */
 export class InvalidKeyError extends HttpError {
-  readonly fault: 'unknown' | 'expired' | 'revoked' | 'malformed';
+  readonly reason: Refused['reason'];
+  /** Identifies a key that has expired or was revoked. */
+  readonly keyId: string | undefined;
 
-  constructor(fault: InvalidKeyError['fault'], challenge = INVALID_TOKEN, message?: string) {
-    super('invalid_api_key', message, { 'WWW-Authenticate': challenge });
-    this.fault = fault;
+  constructor(refused: Refused, challenge: string) {
+    super('invalid_api_key', messageFor(refused), { 'WWW-Authenticate': challenge });
+    this.reason = refused.reason;
+    this.keyId = refused.reason === 'unknown' ? undefined : refused.keyId;
   }
+}
+
+function messageFor(refused: Refused): string {
+  if (refused.reason === 'revoked') return 'The API key was revoked.';
+  if (refused.reason === 'expired') return `The API key expired at ${refused.at.toISOString()}.`;
+  return (
+    'The API key is not valid: send it as Authorization: Bearer <API_KEY>, without quotes and ' +
+    'with Bearer once.'
+  );
 }
 
 /**
  * Finds out who sent the request, from its bearer token (RFC 6750; the case of the scheme does not matter).
- * @throws {HttpError} `missing_api_key`
+ * @throws {HttpError} `missing_api_key`: there is no header Authorization, or one of another scheme
  * @throws {InvalidKeyError} the key is not valid, or several were sent
  */
 export async function authenticate(
@@ -37,51 +49,26 @@ export async function authenticate(
   request: HttpRequest,
   options: CallOptions,
 ): Promise<Principal> {
-  const credential = credentialOf(request.header('authorization') ?? '');
-  const authentication = await authenticator.authenticate(credential, options);
-  if (authentication.ok) return requirePrincipal(authentication.principal);
-  const message = /^bearer(?: |$)/i.test(credential) ? TWICE_BEARER : undefined;
-  throw new InvalidKeyError(authentication.reason, INVALID_TOKEN, message);
-}
-
-/** Without a principal, nothing would check its scopes. Authenticators may come from programs without a compiler. */
-function requirePrincipal(principal: Principal | undefined): Principal {
-  if (principal) return principal;
-  throw new TypeError('The authenticator accepts a key without `principal`');
-}
-
-/**
- * Reads the API key in the header Authorization. A header that was sent twice comes joined by `, `.
- *
- * | header                                  | result                                             |
- * | --------------------------------------- | -------------------------------------------------- |
- * | `Bearer A`, `bearer  A`                 | `A`                                                |
- * | `Bearer A, Bearer B`, `Bearer A, Basic` | `invalid_api_key`: either could be meant           |
- * | `Basic A, Basic B`, `, `                | `invalid_api_key`, without calling a token invalid |
- * | any other, or none                      | `missing_api_key`                                  |
- */
-function credentialOf(authorization: string): string {
-  // After a comma: another scheme with its credential, or at the end a scheme alone, or nothing.
-  const isRepeated = /, *(?:[\w-]+ |[\w-]*$)/.test(authorization);
-  if (isRepeated) {
-    const challenge = /\bbearer /i.test(authorization) ? INVALID_TOKEN : REALM;
-    throw new InvalidKeyError('malformed', challenge);
-  }
   // The end is not trimmed: JavaScript's white space includes characters that no key may have.
-  const credential = /^bearer +([^ ].*)$/is.exec(authorization)?.[1];
-  if (credential === undefined) {
-    throw new HttpError('missing_api_key', ERRORS.missing_api_key.message, {
-      'WWW-Authenticate': REALM,
-    });
-  }
-  return credential;
+  const [scheme, key = ''] =
+    /^bearer(?: +(.*))?$/is.exec(request.header('authorization') ?? '') ?? [];
+  if (scheme === undefined)
+    throw new HttpError(
+      'missing_api_key',
+      'An API key is needed: send the header Authorization: Bearer <API_KEY>.',
+      { 'WWW-Authenticate': REALM },
+    );
+  const authentication = await authenticator.authenticate(key, options);
+  if (authentication.ok) return authentication.principal;
+  throw new InvalidKeyError(authentication, key === '' ? REALM : `${REALM}, error="invalid_token"`);
 }
 
 /** @throws {HttpError} `insufficient_scope`, naming the scope that the key lacks */
-export function requireScope({ scopes }: Principal, scope: Scope): void {
-  if (scopes.has(scope)) return;
-  const challenge = `${REALM}, error="insufficient_scope", scope="${scope}"`;
-  throw detailedError('insufficient_scope', { scope }, { 'WWW-Authenticate': challenge });
+export function requireScope(principal: Principal | undefined, scope: Scope): void {
+  if (principal?.scopes.has(scope)) return;
+  throw new HttpError('insufficient_scope', `The API key lacks the scope ${scope}.`, {
+    'WWW-Authenticate': `${REALM}, error="insufficient_scope", scope="${scope}"`,
+  });
 }
 
 /** 1 to 255 visible ASCII characters except `"` and `\`. The key does not include the optional double quotes. */

@@ -1,19 +1,20 @@
-import type { CallOptions } from '../../application/animal-store.js';
 import { UnavailableError } from '../../domain/errors.js';
 
-/** Limits the time of one request. Once the request has its response, `stop` the timer. */
+/**
+ * Limits the time of a request. Once the request has its response, `stop` the timer. `AbortSignal.any` with
+ * `AbortSignal.timeout` would do the same, and cost forty times as much.
+ */
 export class RequestTimer {
   readonly #controller = new AbortController();
+  readonly #milliseconds: number;
   #timeout: ReturnType<typeof setTimeout> | undefined;
   #rejectWork: ((reason: Error) => void) | undefined;
   #isStopped = false;
 
-  /**
-   * Starts the timer.
-   * @param late makes the error for when the time is over
-   */
-  constructor(milliseconds: number, late = lateResponse) {
-    this.restart(milliseconds, late);
+  /** Starts the timer. */
+  constructor(milliseconds: number) {
+    this.#milliseconds = milliseconds;
+    this.restart();
   }
 
   /** Aborted when the time is over or the client has disconnected. */
@@ -30,14 +31,16 @@ export class RequestTimer {
     });
   }
 
-  /**
-   * Starts the time anew. Does nothing once stopped.
-   * @param late makes the error for when the time is over
-   */
-  restart(milliseconds: number, late: () => Error = lateResponse): void {
+  /** Stops the time until the next `restart`: the client has to do something. */
+  pause(): void {
     clearTimeout(this.#timeout);
+  }
+
+  /** Starts the whole time anew. Does nothing once stopped. */
+  restart(): void {
+    this.pause();
     if (this.#isStopped) return;
-    this.#timeout = setTimeout(() => this.abort(late), milliseconds);
+    this.#timeout = setTimeout(() => this.abort(late), this.#milliseconds);
     // The timer must not keep the process alive. Outside Node.js it is a number.
     (this.#timeout as { unref?(): unknown }).unref?.();
   }
@@ -54,30 +57,8 @@ export class RequestTimer {
   /** Stops the timer, for good. */
   stop(): void {
     this.#isStopped = true;
-    clearTimeout(this.#timeout);
+    this.pause();
   }
 }
 
-const lateResponse = (): Error =>
-  new UnavailableError('responding', {
-    message:
-      'There was no response within the deadline: the store, an authenticator or a route is slow.',
-  });
-
-const lateStore = (): Error => new UnavailableError('answering within the deadline');
-
-/**
- * Does work of the service itself on the store within this time, in milliseconds.
- * @throws {UnavailableError} the time is over, even if the work ignores its signal
- */
-export async function withTimeLimit<T>(
-  milliseconds: number,
-  work: (options: CallOptions) => Promise<T>,
-): Promise<T> {
-  const timer = new RequestTimer(milliseconds, lateStore);
-  try {
-    return await timer.limit(work({ signal: timer.signal }));
-  } finally {
-    timer.stop();
-  }
-}
+const late = (): Error => new UnavailableError('responding within the deadline');

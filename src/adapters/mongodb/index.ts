@@ -1,8 +1,8 @@
 /**
- * The store that several machines share: a MongoDB server, replica set or sharded cluster.
+ * The store that several machines share: a MongoDB replica set or sharded cluster.
  *
  * @packageDocumentation
  */
-export type { MongoStoreOptions } from './mongo-connection.js';
+export { MongoStoreError } from './mongo-errors.js';
 export { mongoStoreFactory } from './mongo-store-factory.js';
-export { MongoStoreError, openMongoStore } from './open-mongo-store.js';
+export { openMongoStore } from './open-mongo-store.js';

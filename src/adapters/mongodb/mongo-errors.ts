@@ -1,84 +1,52 @@
-import { inspect } from 'node:util';
-import { BSON, MongoBulkWriteError, MongoError, MongoServerError } from 'mongodb';
-import { UnavailableError } from '../../domain/errors.js';
+import {
+  BSON,
+  MongoError,
+  MongoErrorLabel,
+  MongoNetworkError,
+  MongoServerError,
+  MongoServerSelectionError,
+} from 'mongodb';
+import { IdempotencyConflictError, InvalidPetError } from '../../domain/errors.js';
 
-/** No reply came in time: whether the attempt took effect is unknown. */
-export class NoReplyError extends Error {
-  override readonly name = 'NoReplyError';
+/** The URL is invalid, or the database cannot hold a store. The message is one line without secrets. */
+export class MongoStoreError extends Error {
+  override readonly name = 'MongoStoreError';
+  /** Only a person can mend it. */
+  readonly isLasting = true;
 }
 
-/** Another call was faster, or the majority does not have its write yet: the next attempt will see it. */
-export class LostRaceError extends Error {
-  override readonly name = 'LostRaceError';
-}
+/** Whether no server answered. The driver does not always say why. */
+export const isUnanswered = (error: unknown): boolean =>
+  error instanceof MongoServerSelectionError || error instanceof DOMException;
 
-/** The `_id` of a document, in one line. */
-export const shownId = (id: unknown): string =>
-  inspect(id, { breakLength: Infinity, maxStringLength: 100 });
+/** Whether the network failed. The driver passes on some errors of sockets and look-ups as Node.js makes them. */
+const isOfNetwork = (error: unknown): boolean =>
+  error instanceof MongoNetworkError || /^(?:E[A-Z]+|ERR_SSL_.+)$/.test(Object(error).code);
 
-/** A document that this version cannot read: another program wrote it. */
-export const unreadable = (collection: string, id: unknown, why: string): UnavailableError =>
-  new UnavailableError(`reading ${collection}`, {
-    cause: new Error(`the document ${shownId(id)} in ${collection} is not valid: ${why}`),
-  });
-
-/**
- * Whether Node.js reports a network error. The driver passes on what lookups of mongodb+srv and sockets reject with:
- * EPIPE without a `syscall` when the server ended the connection, and errors of TLS.
- */
-export const isNetworkError = (error: unknown): error is Error =>
-  error instanceof Error &&
-  ('syscall' in error || ('code' in error && /^(?:EPIPE$|ERR_SSL_)/.test(String(error.code))));
-
-/** Names of the driver's errors for calls that can never succeed: this program made a mistake. */
-const MISUSE = new Set([
-  'MongoAPIError',
-  'MongoBatchReExecutionError',
-  'MongoCursorInUseError',
-  'MongoInvalidArgumentError',
-  'MongoParseError',
-  'MongoTransactionError',
-]);
-
-/** Names of the driver's errors that only a change of the URL, the installation or the server can mend. */
-const LASTING = new Set([
-  'MongoCompatibilityError',
-  'MongoMissingCredentialsError',
-  'MongoMissingDependencyError',
-]);
-
-export const isLasting = (error: unknown): boolean =>
-  error instanceof MongoError && LASTING.has(error.name);
-
-/** Whether the driver, the server or the network failed, rather than this program. */
-export const isMongoFault = (error: unknown): boolean =>
-  (error instanceof MongoError && !MISUSE.has(error.name)) ||
+/** Whether the database failed, or what is stored in it, rather than this program. */
+export const isOfDatabase = (error: unknown): boolean =>
+  error instanceof MongoError ||
   error instanceof BSON.BSONError ||
-  error instanceof NoReplyError ||
-  error instanceof LostRaceError ||
-  isNetworkError(error);
+  error instanceof MongoStoreError ||
+  error instanceof InvalidPetError || // a stored document
+  isUnanswered(error) ||
+  isOfNetwork(error);
 
-/**
- * Codes of a server that is stopping, starting, stepping down, unreachable for another or late:
- * https://github.com/mongodb/specifications/blob/master/source/retryable-writes/retryable-writes.md
- */
-const TRANSIENT_CODES = new Set<unknown>([
-  6, 7, 43, 50, 64, 89, 91, 112, 133, 134, 189, 262, 9001, 10_058, 10_107, 11_600, 11_602, 13_388,
-  13_435, 13_436,
+/** Codes of a server that is not the primary, or shuts down: those after which the driver repeats a read. */
+const ELECTION_CODES = new Set<unknown>([
+  6, 7, 89, 91, 134, 189, 262, 9001, 10_107, 11_600, 11_602, 13_435, 13_436,
 ]);
 
-/**
- * Whether a retry may succeed shortly: no server replied, or the server's state is temporary. The driver itself retries
- * once, and backs off from an overloaded server.
- */
-export function isTransient(error: unknown): boolean {
-  // What BSON cannot hold or read, it never can.
-  if (isLasting(error) || error instanceof BSON.BSONError) return false;
-  // A bulk write hides what interrupted it.
-  if (error instanceof MongoBulkWriteError && error.errorResponse instanceof Error) {
-    return isTransient(error.errorResponse);
-  }
-  if (!(error instanceof MongoServerError)) return true;
-  // The driver gives the label to its own errors, too: each connection that fails.
-  return TRANSIENT_CODES.has(error.code) && !error.hasErrorLabel('SystemOverloadedError');
-}
+/** Whether another try may succeed shortly: after a failure of the network, an election, or a race for a claim. */
+export const isTransient = (error: unknown): boolean =>
+  isOfNetwork(error) ||
+  error instanceof MongoServerSelectionError ||
+  error instanceof IdempotencyConflictError ||
+  (error instanceof MongoServerError &&
+    (ELECTION_CODES.has(error.code) || error.hasErrorLabel(MongoErrorLabel.RetryableWriteError)));
+
+/** The unique field of ours whose value another document has. `undefined` for any other error. */
+export const takenField = (error: unknown): string | undefined =>
+  error instanceof MongoServerError && error.code === 11_000
+    ? ['_id', 'claim.key'].find((field) => field in error['keyPattern'])
+    : undefined;

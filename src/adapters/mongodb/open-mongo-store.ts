@@ -1,61 +1,96 @@
-import { requireInteger } from '../../application/option-rules.js';
-import { requireOpenMode, type CompleteStore } from '../../application/ports/store.js';
-import { mongoApiKeys } from './mongo-api-key-repository.js';
-import { mongoTransfer } from './mongo-catalogue-transfer.js';
-import { mongoConnection, type MongoStoreOptions } from './mongo-connection.js';
-import { mongoChanges } from './mongo-pet-changes.js';
-import { mongoPets } from './mongo-pet-repository.js';
-import { mongoUrlFault, readUrl } from './mongo-url.js';
-import { petInserts } from './pet-inserts.js';
+import { MongoClient } from 'mongodb';
+import { openModeOf, type CompleteStore, type OpenOptions } from '../../application/ports/store.js';
+import { mongoApiKeys } from './mongo-api-keys.js';
+import { READ_LIMIT, mongoConnection } from './mongo-connection.js';
+import { MongoStoreError } from './mongo-errors.js';
+import { mongoPetChanges } from './mongo-pet-changes.js';
+import { mongoPets } from './mongo-pets.js';
+import { mongoTransfer } from './mongo-transfer.js';
+import { petIds } from './pet-ids.js';
+import { hasPets } from './prepare-database.js';
+import { sharedLookup } from './shared-lookup.js';
+import { startSweeping } from './sweep.js';
 
-/** The URL is invalid, or leads to no store where one must exist. The message is one line without secrets. */
-export class MongoStoreError extends Error {
-  // A literal: minifiers rename classes.
-  override readonly name = 'MongoStoreError';
-  /** Only a person can mend it. */
-  readonly isLasting = true;
-}
+/** How long a check, and the look at the database while it is opened, may take, in milliseconds. */
+const CHECK_LIMIT = 1000;
+const OPEN_LIMIT = 2500;
+
+/** A URL that names a database: for others `dbName` of the driver is `test`. */
+const WITH_DATABASE = new RegExp('^[^/]+//[^/?]*/[^?]');
 
 /**
- * Opens the store at `url`, a MongoDB connection string (`mongodb://` or `mongodb+srv://`). Default database:
- * `animal-store`. Also resolves while no server can be reached: calls then reject with `UnavailableError` until one is.
- * Missing collections and indexes are created in the background. Whatever the URL says, the store writes and reads
- * with majority concern, on the primary.
- * @throws {TypeError} the mode does not exist, or `timeout` is not valid.
- * @throws {MongoStoreError} the URL is not such a connection string; or, unless `mode` is `create`, the server was
- * reached, and the database has no collection `pets`.
+ * Opens the store at `url`, a MongoDB connection string. Default database: `animal-store`. Also resolves while no server
+ * can be reached: calls then reject with `UnavailableError` until one is.
+ * @throws {MongoStoreError} the URL is not valid, the database cannot hold a store, or it holds none and one must exist
  */
 export async function openMongoStore(
   url: string,
-  options: MongoStoreOptions = {},
+  options: OpenOptions = {},
 ): Promise<CompleteStore> {
-  const { mode = 'create', onNotice } = options;
-  requireOpenMode(mode);
-  const timeout = requireInteger('timeout', Math.ceil(options.timeout ?? 5000), 1);
-  const fault = await mongoUrlFault(url);
-  if (fault !== undefined) throw new MongoStoreError(`The URL ${fault}.`);
-  const { client, database } = readUrl(url);
-  const { hosts, srvHost } = client.options;
-  const servers = srvHost
-    ? `mongodb+srv://${srvHost}`
-    : `mongodb://${hosts.map(String).sort().join(',')}`;
-  const location = `${servers}/${database}`;
-  const connection = mongoConnection(client, database, { mode, timeout, onNotice });
-  if (mode !== 'create' && !(await connection.mayHoldStore())) {
-    await connection.close();
-    throw new MongoStoreError(`${location} holds no animal store: name the database of one.`);
-  }
-  const inserts = petInserts(connection);
-  return {
-    pets: mongoPets(connection, inserts),
-    apiKeys: mongoApiKeys(connection),
-    transfer: mongoTransfer(connection, inserts),
-    changes: mongoChanges(connection),
-    location,
-    check: connection.check,
-    close: connection.close,
-    [Symbol.asyncDispose](this: CompleteStore) {
-      return this.close();
-    },
+  const mode = openModeOf(options);
+  const client = clientOf(url);
+  const { hosts, srvHost, dbName } = client.options;
+  const databaseName = WITH_DATABASE.test(url) ? dbName : 'animal-store';
+  const servers = srvHost ? `mongodb+srv://${srvHost}` : `mongodb://${hosts.join()}`;
+  const connection = mongoConnection(client, databaseName, mode);
+  const { database, read } = connection;
+
+  const requireStore = async () => {
+    if ((await hasPets(database)) || mode === 'create') return;
+    throw new MongoStoreError(`The database ${databaseName} holds no animal store.`);
   };
+  try {
+    await read('looking for the store', undefined, requireStore, OPEN_LIMIT);
+  } catch (error) {
+    const { cause } = error as Error;
+    // If the database is only unreachable, calls will say so.
+    if (cause instanceof MongoStoreError) {
+      await connection.close();
+      throw cause;
+    }
+  }
+
+  const sweeping = mode === 'create' ? startSweeping(connection) : undefined;
+  const close = (): Promise<void> => {
+    clearInterval(sweeping);
+    return connection.close();
+  };
+  const ids = petIds(database);
+  return {
+    pets: mongoPets(connection, ids),
+    changes: mongoPetChanges(connection),
+    apiKeys: mongoApiKeys(connection),
+    transfer: mongoTransfer(connection, ids),
+    location: `${servers}/${databaseName}`,
+    async check(call) {
+      const pets = database.collection('pets');
+      await read('checking the store', call, () => pets.findOne({}, READ_LIMIT), CHECK_LIMIT);
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** A client that connects when it is first used. Its limits are in milliseconds. */
+function clientOf(url: string): MongoClient {
+  try {
+    return new MongoClient(url, {
+      connectTimeoutMS: 1500,
+      heartbeatFrequencyMS: 2000,
+      serverSelectionTimeoutMS: 2000,
+      socketTimeoutMS: 2000,
+      waitQueueTimeoutMS: 2000,
+      lookup: sharedLookup(),
+      readPreference: 'primary',
+      // With `useBigInt64`, streaming can end the process in an election.
+      serverMonitoringMode: 'poll',
+      useBigInt64: true,
+      ignoreUndefined: true,
+    });
+  } catch {
+    // The driver's message may quote the password.
+    throw new MongoStoreError(
+      'The URL is not a MongoDB connection string (https://www.mongodb.com/docs/manual/reference/connection-string).',
+    );
+  }
 }

@@ -11,14 +11,15 @@ function identityOf(file: string): string | undefined {
   return stats && `${stats.dev}:${stats.ino}`;
 }
 
-/** Throws `UnavailableError` if the file was removed or replaced. Looks if the last look is older than `unseen` ms. */
-export type InPlaceCheck = (unseen: number) => void;
-
-/** SQLite goes on writing into the file that it opened, where nobody finds it any more. So what was once seen stays. */
-export function inPlaceCheck(file: string): InPlaceCheck {
+/**
+ * Returns a function that throws `UnavailableError` once the file was removed or replaced, and from then on always: SQLite
+ * goes on writing into the file that it opened, where nobody finds it any more. The function looks at the file if the last
+ * look is at least `unseen` milliseconds old.
+ */
+export function inPlaceCheck(file: string): (unseen: number) => void {
+  let lookedAt = performance.now();
   const opened = identityOf(file);
   let isInPlace = true;
-  let lookedAt = performance.now();
   return (unseen) => {
     const now = performance.now();
     if (isInPlace && now - lookedAt >= unseen) {

@@ -4,7 +4,7 @@ import { UnavailableError, isAnimalStoreError } from '../../domain/errors.js';
 import { retryWhileBusy } from './busy.js';
 
 /** A write that waits for its transaction. */
-export interface Write {
+interface Write {
   /**
    * Does the work, and returns what settles its call after the commit. Called again after a transaction without a commit.
    * An error of the animal store refuses the call, before anything was changed. Any other undoes the whole transaction.

@@ -8,7 +8,7 @@ import {
 } from '../../application/ports/store.js';
 import { BUSY_TIMEOUT, retryWhileBusy } from './busy.js';
 import { inPlaceCheck, requireOwnLog } from './file-identity.js';
-import { createSchema, isEmpty, requireStore } from './schema.js';
+import { createSchema, requireStore } from './schema.js';
 import { sqliteApiKeys } from './sqlite-api-keys.js';
 import { sqliteChanges } from './sqlite-changes.js';
 import { sqliteConnection } from './sqlite-connection.js';
@@ -59,21 +59,28 @@ export async function openSqliteStore(
   });
 }
 
-/** Looks at the file on a connection that changes nothing, before it opens one that writes. */
 function openDatabase(file: string, mode: OpenMode): DatabaseSync {
-  const reader = openToRead(file, mode === 'create');
-  if (mode === 'read') {
-    reader.exec('BEGIN'); // so that all reads show the moment of the first
-    return reader;
+  const mayBeEmpty = mode === 'create';
+  try {
+    // Looks first on a connection that only reads, which changes nothing in a file that is refused.
+    const reader = openToRead(file, mayBeEmpty);
+    if (mode === 'read') {
+      reader.exec('BEGIN'); // so that all reads show the moment of the first
+      return reader;
+    }
+    reader.close();
+  } catch (error) {
+    // What a crash has left half written, only a connection that writes can undo.
+    if (mode === 'read' || !hasCode(error, 'READONLY')) throw error;
   }
-  reader.close();
   return connect(file, false, (database) => {
+    requireStore(database, file, mayBeEmpty);
     // The limit is in bytes. The log grows while another process reads an old state, and is cut afterwards.
     database.exec(`
       PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216;
       PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY;
     `);
-    if (mode === 'create') createSchema(database);
+    if (mayBeEmpty) createSchema(database);
     requireStore(database, file);
     try {
       // What a process that died left in the log may not be on the disk yet: a checkpoint syncs it.
@@ -86,16 +93,13 @@ function openDatabase(file: string, mode: OpenMode): DatabaseSync {
 
 /**
  * Opens a store to read it.
- * @param mayBeEmpty whether an empty database will do
  * @throws {StoreFileError} there is no file, or it is no store
  */
 export function openToRead(file: string, mayBeEmpty = false): DatabaseSync {
   requireOwnLog(file);
   if (!fs.existsSync(file))
     throw new StoreFileError(file, 'does not exist: name the file of a store');
-  return connect(file, true, (database) => {
-    if (!(mayBeEmpty && isEmpty(database))) requireStore(database, file);
-  });
+  return connect(file, true, (database) => requireStore(database, file, mayBeEmpty));
 }
 
 /** Opens and prepares a connection. Its rows are arrays, with integers as bigints. */

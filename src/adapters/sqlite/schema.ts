@@ -36,8 +36,7 @@ const SCHEMA = `
 `;
 
 /** Whether the database holds nothing at all, as a new file and one whose creation was interrupted. */
-export const isEmpty = (database: DatabaseSync): boolean =>
-  pragma(database, 'schema_version') === 0n;
+const isEmpty = (database: DatabaseSync): boolean => pragma(database, 'schema_version') === 0n;
 
 /** Creates the schema in an empty database, unless another process is faster. */
 export function createSchema(database: DatabaseSync): void {
@@ -47,7 +46,8 @@ export function createSchema(database: DatabaseSync): void {
 }
 
 /** @throws {StoreFileError} another program wrote the database, or another version of this one */
-export function requireStore(database: DatabaseSync, file: string): void {
+export function requireStore(database: DatabaseSync, file: string, mayBeEmpty = false): void {
+  if (mayBeEmpty && isEmpty(database)) return;
   if (pragma(database, 'application_id') !== APPLICATION_ID)
     throw new StoreFileError(file, 'is not a store of this program: name another file');
   const version = pragma(database, 'user_version');

@@ -1,7 +1,15 @@
 import { UnavailableError } from '../../domain/errors.js';
 
 /** Primary result codes of SQLite: https://sqlite.org/rescode.html */
-export const CODES = { BUSY: 5, IOERR: 10, CORRUPT: 11, FULL: 13, PROTOCOL: 15, NOTADB: 26 };
+const CODES = {
+  BUSY: 5,
+  READONLY: 8,
+  IOERR: 10,
+  CORRUPT: 11,
+  FULL: 13,
+  PROTOCOL: 15,
+  NOTADB: 26,
+};
 
 /** Whether SQLite gave this code, the low byte of an extended one. */
 export const hasCode = (error: unknown, code: keyof typeof CODES): boolean =>

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import {
   HttpInterface,
   Readiness,
@@ -97,12 +100,28 @@ export class KeptLog implements HttpLog {
   }
 }
 
+const running: Server[] = [];
+
+/** Listens on a free port as a host on `node:http` does. Resolves to its address. `closeServers` ends it. */
+export async function serve(
+  listener: (...exchange: Parameters<RequestListener>) => unknown,
+): Promise<string> {
+  const server = createServer((request, response) => void listener(request, response));
+  running.push(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+export function closeServers(): void {
+  for (const server of running.splice(0)) server.close().closeAllConnections();
+}
+
 /** Waits until all work that needs no timer and no socket is done. */
 export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** The status of a response, and the code of its error. */
 export const outcome = ({ status, body }: Pick<HttpResponse, 'status' | 'body'>): string =>
-  [status, /"code":"(\w+)"/.exec(body)?.[1]].filter(Boolean).join(' ');
+  [status, /"code":"(\w+)"/.exec(String(body))?.[1]].filter(Boolean).join(' ');
 
 /** The same of a response that was sent. */
 export async function sentOutcome(response: Response | Promise<Response>): Promise<string> {

@@ -1,248 +1,122 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
+import type { Document } from 'mongodb';
 import type { CompleteStore } from '../../../src/application/ports/store.js';
-import { petWithId } from '../../../src/domain/pet.js';
-import { PET_STATUSES } from '../../../src/domain/pet-status.js';
-import { until } from '../../until.js';
-import { clientOf } from './mongo-server.js';
-import { times } from '../../contract/samples.js';
-import {
-  addOnce,
-  apiKey,
-  claimOn,
-  describeStore,
-  expectListed,
-  rejection,
-  rex,
-  succeeding,
-  unavailable,
-} from './mongo-store-tests.js';
+import { sampleApiKey } from '../../contract/samples.js';
+import { MongoProxy, type Fate } from './mongo-proxy.js';
+import { describeOnMongo, inDatabase } from './mongo-server.js';
+import { addOnce, causeOf, closeAll, open, rex } from './store-cases.js';
 
-/** Twenty animals with ids above 4000. */
-const COPIES = times(20, (number) => petWithId(BigInt(4000 + number), rex));
+describeOnMongo('A MongoDB store on a network that loses messages', (server) => {
+  const proxy = new MongoProxy(server);
+  before(() => proxy.open());
+  after(() => proxy.close());
+  afterEach(() => {
+    proxy.fateOf = () => 'passes';
+    return closeAll();
+  });
 
-/** Makes a call while the replies to two commands of this name are lost. At least one reply must have been lost. */
-type Losing = <T>(command: string, call: () => Promise<T>) => Promise<T>;
+  /** A fate for the next commands of a name, as often as given. The driver repeats each command once. */
+  function losing(name: string, times: number, fate: Fate): void {
+    let left = times;
+    proxy.fateOf = (command) => (name in command && left-- > 0 ? fate : 'passes');
+  }
 
-/** What must happen once although replies are lost. */
-const ONCE: Readonly<Record<string, (store: CompleteStore, losing: Losing) => Promise<void>>> = {
-  'adds an animal': async ({ pets }, losing) => {
-    const added = await losing('insert', () => pets.add(rex));
-
-    await expectListed(pets, [added]);
-  },
-
-  'adds an animal with a claim, and replays it': async (store, losing) => {
-    const made = await losing('insert', () => addOnce(store));
-    const replay = await losing('find', () => addOnce(store));
-
-    expect(made.replayed).to.equal(false);
-    expect(replay).to.deep.equal({
-      pet: made.pet,
-      replayed: true,
+  /** A case with a store behind the proxy, which holds Rex. */
+  const withStore = (test: (store: CompleteStore, id: bigint) => Promise<void>) =>
+    inDatabase(server, async (database) => {
+      const store = await open(proxy.uri(database));
+      const { id } = await store.pets.add(rex);
+      await test(store, id);
     });
-    await expectListed(store.pets, [made.pet]);
-  },
 
-  'replaces an expired claim': async (store, losing) => {
-    // Just before: of one that expired long ago, the server itself may delete the document.
-    const keepUntil = Date.now() - 1;
-    const first = await store.pets.addOnce(rex, claimOn('t', { keepUntil }), keepUntil - 1);
-    const second = await losing('update', () => addOnce(store));
+  for (const fate of ['is lost', 'loses its reply'] as const)
+    for (const times of [1, 2, 3]) {
+      it(
+        `adds an animal once when its insert ${fate} ${times} times`,
+        withStore(async ({ pets }, id) => {
+          losing('insert', times, fate);
+          const added = await pets.add(rex);
+          expect(await pets.list({ limit: 5 })).to.deep.equal([{ id, ...rex }, added]);
+        }),
+      );
 
-    expect(second.replayed).to.equal(false);
-    await expectListed(store.pets, [first.pet, second.pet]);
-  },
-
-  'changes and removes animals': async ({ pets, changes }, losing) => {
-    const { id } = await pets.add(rex);
-    const another = await pets.add(rex);
-    const sell = () => changes.change(id, { status: 'sold' }, ['available']);
-
-    const sold = await losing('update', sell);
-    const removed = await losing('find', () => changes.remove(id, PET_STATUSES));
-    const removedToo = await losing('update', () => changes.remove(another.id, PET_STATUSES));
-    const removedAgain = await changes.remove(id, PET_STATUSES);
-
-    expect(sold).to.deep.equal({
-      ...rex,
-      id,
-      status: 'sold',
-    });
-    expect([removed, removedToo, removedAgain]).to.deep.equal([true, true, false]);
-    await expectListed(pets, []);
-  },
-
-  'adds and revokes an API key': async ({ apiKeys }, losing) => {
-    const added = await losing('insert', () => apiKeys.add(apiKey));
-    const addedAgain = await apiKeys.add(apiKey);
-    const revoked = await losing('findAndModify', () => apiKeys.revoke('k', 5000));
-    const revokedAgain = await apiKeys.revoke('k', 9000);
-
-    expect([added, addedAgain]).to.deep.equal([true, false]);
-    const expected = { ...apiKey, revokedAt: 5000 };
-    expect([revoked, revokedAgain]).to.deep.equal([expected, expected]);
-  },
-
-  'reserves ids, and writes a batch of animals and claims': async (store, losing) => {
-    const { pets, transfer } = store;
-    const claim = { ...claimOn('copied'), petId: 4001n };
-
-    await losing('update', () => transfer.reserveIds(5000n));
-    const next = await losing('findAndModify', () => pets.add(rex));
-    await losing('update', () => transfer.writePets(COPIES));
-    await losing('update', () => transfer.writeClaims([claim]));
-    const replay = await addOnce(store, claim);
-
-    expect(next.id, 'the id after the reserved ones').to.be.above(5000n);
-    const listed = await pets.list({ after: 4000n, limit: 100 });
-    expect(listed).to.deep.equal([...COPIES, next]);
-    expect(replay).to.deep.equal({
-      pet: COPIES[0],
-      replayed: true,
-    });
-  },
-};
-
-describeStore('A MongoDB store whose replies get lost', ({ throughProxy }) => {
-  // Without the driver's retries, every retry is this program's own.
-  for (const [who, query] of [
-    ['', ''],
-    [', also if the driver retries nothing', '&retryWrites=false&retryReads=false'],
-  ] as const) {
-    for (const [what, test] of Object.entries(ONCE)) {
-      throughProxy(`${what} once${who}`, { query }, ({ store, proxy }) =>
-        test(store, async (command, call) => {
-          proxy.dropReplies.set(command, 2);
-          const result = await call();
-          const left = proxy.dropReplies.get(command);
-          expect(left, `replies to ${command} left to lose`).to.be.below(2);
-          return result;
+      it(
+        `adds an animal once for a claim, and then replays it, when its insert ${fate} ${times} times`,
+        withStore(async (store, id) => {
+          losing('insert', times, fate);
+          const { pet, replayed } = await addOnce(store, 'k');
+          expect(replayed).to.equal(false);
+          losing('insert', times, fate);
+          expect(await addOnce(store, 'k')).to.deep.equal({ pet, replayed: true });
+          expect(await store.pets.list({ limit: 5 })).to.deep.equal([{ id, ...rex }, pet]);
         }),
       );
     }
-  }
 
-  throughProxy(
-    'says that it is unavailable when no reply comes at all: the animal is stored at most once',
-    { timeout: 600 },
-    async ({ store, proxy, collection }) => {
-      await succeeding(() => store.pets.add({ ...rex, name: 'first' }));
-      proxy.dropReplies.set('insert', Infinity);
-
-      await unavailable(store.pets.add(rex));
-
-      const count = () => collection('pets').countDocuments({ name: 'Rex' });
-      const stored = await until('the animal is stored', async () => (await count()) || undefined);
-      expect(stored, 'animals').to.equal(1);
-    },
-  );
-});
-
-const FAILURES: Readonly<Record<string, object>> = {
-  'the connection is closed': { closeConnection: true },
-  'the primary is stepping down': { errorCode: 189 },
-  'the majority is late': {
-    writeConcernError: { code: 64, errmsg: 'waiting for replication timed out' },
-  },
-};
-
-interface Failure {
-  /** How many commands fail. */
-  readonly count: number;
-  readonly failCommands: readonly string[];
-  readonly [option: string]: unknown;
-}
-
-describeStore('A MongoDB store on a server that fails on demand', ({ server, onStore }) => {
-  /** A case during which the server fails for this test's client alone. */
-  const failing = (
-    title: string,
-    { count, ...failure }: Failure,
-    test: (store: CompleteStore) => Promise<void>,
-  ) =>
-    onStore(title, async ({ store, db }) => {
-      const data = { ...failure, appName: db.databaseName };
-      const configure = (mode: unknown) =>
-        clientOf(server).db('admin').command({
-          configureFailPoint: 'failCommand',
-          mode,
-          data,
-        });
-      await store.pets.add({ ...rex, name: 'first' });
-      await configure({ times: count });
-      try {
-        await test(store);
-      } finally {
-        await configure('off');
-      }
-    });
-
-  for (const [what, data] of Object.entries(FAILURES)) {
-    const title = `adds one animal, writes a batch once and sells an animal once, when ${what} three times`;
-    const failure = {
-      count: 6,
-      failCommands: ['insert', 'update'],
-      ...data,
-    };
-    failing(title, failure, async ({ pets, transfer, changes }) => {
-      const [first = petWithId(0n, rex)] = await pets.list({ limit: 1 });
-
-      const [added, , sold] = await Promise.all([
-        pets.add(rex),
-        transfer.writePets(COPIES),
-        changes.change(first.id, { status: 'sold' }, ['available']),
-      ]);
-
-      const expected = { ...first, status: 'sold' } as const;
-      expect(sold).to.deep.equal(expected);
-      await expectListed(pets, [expected, added, ...COPIES]);
-    });
-  }
-
-  const slow = {
-    count: 2,
-    failCommands: ['insert'],
-    blockConnection: true,
-    blockTimeMS: 500,
-  };
-  failing(
-    'lets the calls in progress finish before it closes, though one fails',
-    slow,
-    async (store) => {
-      const given = new AbortController();
-      const adding = store.pets.add(rex);
-      const failed = rejection(store.pets.add(rex, { signal: given.signal }));
-      await delay(100);
-
-      const closed = store.close();
-      given.abort();
-      await Promise.all([failed, closed]);
-
-      const added = await adding;
-      expect(added).to.include(rex);
-    },
+  it(
+    'takes a block of ids, and reads, when three replies are lost',
+    inDatabase(server, async (database) => {
+      const store = await open(proxy.uri(database));
+      losing('findAndModify', 3, 'loses its reply');
+      const pet = await store.pets.add(rex);
+      losing('find', 3, 'loses its reply');
+      expect(await store.pets.findById(pet.id)).to.deep.equal(pet);
+    }),
   );
 
-  for (const [what, errorCode] of [
-    ['lacks the right to', 13],
-    ['is overloaded', 462],
-    ['does not know why', 8],
-  ] as const) {
-    const failure = {
-      count: 3,
-      failCommands: ['find'],
-      errorCode,
-    };
-    failing(
-      `says that it is unavailable, without retrying, when the server ${what}`,
-      failure,
-      async ({ pets }) => {
-        const error = await rejection(pets.list({ limit: 5 }));
+  it(
+    'adds and revokes an API key once when three replies are lost',
+    withStore(async ({ apiKeys }) => {
+      const apiKey = sampleApiKey();
+      losing('insert', 3, 'loses its reply');
+      expect(await apiKeys.add(apiKey), 'the first add').to.equal(true);
+      expect(await apiKeys.add(apiKey), 'the second add').to.equal(false);
+      losing('findAndModify', 3, 'loses its reply');
+      expect(await apiKeys.revoke('k1', 5)).to.deep.equal({ ...apiKey, revokedAt: 5 });
+    }),
+  );
 
-        expect(error).to.have.property('code', 'service_unavailable');
-        expect(error).to.have.nested.property('cause.code', errorCode);
-      },
-    );
-  }
+  it(
+    'changes and removes once when one reply is lost',
+    withStore(async ({ changes }, id) => {
+      losing('findAndModify', 1, 'loses its reply');
+      const sold = await changes.change(id, { status: 'sold' }, 'available');
+      expect(sold).to.include({ id, status: 'sold' });
+      losing('findAndModify', 1, 'loses its reply');
+      expect(await changes.remove(id, 'sold')).to.equal(true);
+    }),
+  );
+
+  it(
+    'says that the outcome of a change is unknown when both its replies are lost',
+    withStore(async ({ pets, changes }, id) => {
+      losing('findAndModify', 2, 'loses its reply');
+      await causeOf(changes.change(id, { status: 'sold' }, 'available'));
+      expect(await pets.findById(id)).to.include({ status: 'sold' });
+      losing('findAndModify', 2, 'is lost');
+      await causeOf(changes.remove(id, undefined));
+      expect(await pets.findById(id)).to.include({ status: 'sold' });
+    }),
+  );
+
+  it(
+    'writes and reads with a majority on the primary, whatever the URL says',
+    inDatabase(server, async (database) => {
+      const options = 'w=1&journal=false&readConcernLevel=local&readPreference=secondary';
+      const seen = new Map<string, Document>();
+      proxy.fateOf = (command) => {
+        for (const [name] of Object.entries(command).slice(0, 1)) seen.set(name, command);
+        return 'passes';
+      };
+      const { pets, changes } = await open(`${proxy.uri(database)}&${options}`);
+      const { id } = await pets.add(rex);
+      await changes.remove(id, undefined);
+      await pets.list({ limit: 5 });
+      for (const name of ['insert', 'findAndModify'])
+        expect(seen.get(name))
+          .to.have.property('writeConcern')
+          .that.deep.includes({ w: 'majority', j: true });
+      expect(seen.get('find')).to.deep.include({ readConcern: { level: 'majority' } });
+    }),
+  );
 });

@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MongoClient, type Document } from 'mongodb';
@@ -9,33 +8,36 @@ import { freePort } from '../../lasting-port.js';
 import { until } from '../../until.js';
 
 /** The name of every replica set of the tests. */
-const SET = 'animals';
+export const SET = 'animals';
+
+const OPTIONS =
+  '--bind_ip 127.0.0.1 --nounixsocket --wiredTigerCacheSizeGB 0.25 --oplogSize 64 ' +
+  '--setParameter enableTestCommands=1 --setParameter diagnosticDataCollectionEnabled=false';
 
 /** A mongod that a test starts, kills and starts again: always on the same port, with the same data. */
 export class Mongod {
   readonly #binary: string;
+  readonly #port: number;
   readonly #isMember: boolean;
   readonly #folder = mkdtempSync(join(tmpdir(), 'animal-store-mongod-'));
-  #port = 0;
   #process: ChildProcess | undefined;
 
-  private constructor(binary: string, isMember: boolean) {
+  private constructor(binary: string, port: number, isMember: boolean) {
     this.#binary = binary;
+    this.#port = port;
     this.#isMember = isMember;
   }
 
   /** A server that does not run yet. Nothing else listens on its port. */
-  static async create(binary: string, { replicaSet }: { replicaSet: boolean }): Promise<Mongod> {
-    const server = new Mongod(binary, replicaSet);
-    server.#port = await freePort();
-    return server;
+  static async create(binary: string, { replicaSet = true } = {}): Promise<Mongod> {
+    return new Mongod(binary, await freePort(), replicaSet);
   }
 
   get host(): string {
     return `127.0.0.1:${this.#port}`;
   }
 
-  /** @param login `user:password@`. */
+  /** @param login `user:password@` */
   uri(database: string, login = ''): string {
     return `mongodb://${login}${this.host}/${database}?directConnection=true`;
   }
@@ -47,39 +49,35 @@ export class Mongod {
     const { setName } = await this.administer({ hello: 1 });
     const members = [{ _id: 0, host: this.host }];
     if (!setName) await this.administer({ replSetInitiate: { _id: SET, members } });
-    await until(
-      'it is primary',
-      async () => (await this.greeting())?.['isWritablePrimary'] === true,
-    );
+    await until('it is primary', async () => (await this.greeting())?.['isWritablePrimary']);
     return this;
   }
 
-  /** Resolves when it takes connections. A member of a replica set has no configuration yet at first. */
+  /** Resolves when it answers. */
   async listen(...options: readonly string[]): Promise<void> {
-    const fixed =
-      `--bind_ip 127.0.0.1 --nounixsocket --port ${this.#port} --wiredTigerCacheSizeGB 0.25 --oplogSize 64 ` +
-      '--setParameter enableTestCommands=1 --setParameter diagnosticDataCollectionEnabled=false';
-    const args = [...fixed.split(' '), '--dbpath', this.#folder, ...options];
+    const args = [
+      ...OPTIONS.split(' '),
+      '--port',
+      `${this.#port}`,
+      '--dbpath',
+      this.#folder,
+      ...options,
+    ];
     if (this.#isMember) args.push('--replSet', SET);
     const child = spawn(this.#binary, args, { stdio: 'ignore' });
     this.#process = child;
     // It ends with this process, if nothing has removed it before.
-    child.unref();
     const end = (): void => this.#erase();
     process.on('exit', end);
     child.on('exit', () => process.off('exit', end));
-    let failure: unknown;
-    child.on('error', (error) => {
-      failure = error;
-    });
+    child.unref();
     await until('it listens', async () => {
-      const hasFailed = failure !== undefined || child.exitCode !== null;
-      if (hasFailed) throw new Error(`${this.#binary} does not start`, { cause: failure });
-      return this.#listens();
+      if (child.exitCode !== null) throw new Error(`${this.#binary} ended at once`);
+      return this.greeting();
     });
   }
 
-  /** What it says of itself and its replica set. `undefined` while it is unreachable. */
+  /** What it says of itself. `undefined` while it is unreachable. */
   greeting(): Promise<Document | undefined> {
     return this.administer({ hello: 1 }).catch(() => undefined);
   }
@@ -104,16 +102,6 @@ export class Mongod {
     await ended;
   }
 
-  /** Makes it hang: it keeps its connections, takes new ones, and answers none. */
-  freeze(): void {
-    this.#process?.kill('SIGSTOP');
-  }
-
-  /** Lets it go on after `freeze`. */
-  thaw(): void {
-    this.#process?.kill('SIGCONT');
-  }
-
   async remove(): Promise<void> {
     await this.kill();
     this.#erase();
@@ -121,29 +109,14 @@ export class Mongod {
 
   #erase(): void {
     this.#process?.kill('SIGKILL');
-    rmSync(this.#folder, {
-      recursive: true,
-      force: true,
-      maxRetries: 5,
-    });
-  }
-
-  #listens(): Promise<boolean> {
-    return new Promise((resolve) => {
-      const socket = connect(this.#port, '127.0.0.1');
-      socket.on('connect', () => resolve(true)).on('error', () => resolve(false));
-      socket.on('connect', () => socket.destroy());
-    });
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
-/**
- * Members elect another primary when they have not heard from theirs for this long, in milliseconds, and a primary
- * steps down when it has not heard from a majority. The long form sees what it does alone before.
- */
-const ELECTION_TIMEOUT = process.env['LONG'] === '1' ? 2000 : 1000;
+/** How long members wait for their primary before they elect another, in milliseconds. */
+const ELECTION_TIMEOUT = 1000;
 
-/** A replica set of three: servers that replicate, elect, and roll back what no majority had. */
+/** A replica set: servers that replicate, elect, and roll back what no majority had. */
 export class ReplicaSet {
   readonly members: readonly Mongod[];
 
@@ -151,36 +124,29 @@ export class ReplicaSet {
     this.members = members;
   }
 
-  /**
-   * Resolves when it has a primary, and the others follow it.
-   * @param hostOf where clients and the other members reach a member, such as a proxy
-   */
-  static async start(
-    binary: string,
-    hostOf: (member: Mongod) => Promise<string> = async ({ host }) => host,
-  ): Promise<ReplicaSet> {
-    const members = await Promise.all(
-      [0, 1, 2].map(() => Mongod.create(binary, { replicaSet: true })),
-    );
-    const set = new ReplicaSet(members);
-    const hosts = await Promise.all(members.map(hostOf));
-    await Promise.all(members.map((member) => member.listen()));
-    await members[0]?.administer({
-      replSetInitiate: {
-        _id: SET,
-        members: hosts.map((host, _id) => ({ _id, host })),
-        settings: {
-          electionTimeoutMillis: ELECTION_TIMEOUT,
-          heartbeatIntervalMillis: ELECTION_TIMEOUT / 8,
-        },
-      },
-    });
+  /** Resolves when it has a primary, and the others follow it. The last of several may be an arbiter. */
+  static async start(binary: string, { size = 3, arbiter = false } = {}): Promise<ReplicaSet> {
+    const creating = Array.from({ length: size }, () => Mongod.create(binary));
+    const set = new ReplicaSet(await Promise.all(creating));
+    await Promise.all(set.members.map((member) => member.listen()));
+    const members = set.members.map(({ host }, index) => ({
+      _id: index,
+      host,
+      arbiterOnly: arbiter && index === size - 1,
+      priority: arbiter && index > 0 ? 0 : 1,
+    }));
+    const settings = {
+      electionTimeoutMillis: ELECTION_TIMEOUT,
+      heartbeatIntervalMillis: ELECTION_TIMEOUT / 8,
+    };
+    await set.members[0]?.administer({ replSetInitiate: { _id: SET, members, settings } });
     await set.untilWhole();
     return set;
   }
 
   uri(database: string): string {
-    return `mongodb://${this.members.map(({ host }) => host).join(',')}/${database}?replicaSet=${SET}`;
+    const hosts = this.members.map(({ host }) => host);
+    return `mongodb://${hosts.join()}/${database}?replicaSet=${SET}`;
   }
 
   /** The primary, as soon as there is one. */
@@ -191,18 +157,13 @@ export class ReplicaSet {
     });
   }
 
-  async secondaries(): Promise<readonly Mongod[]> {
-    const primary = await this.primary();
-    return this.members.filter((member) => member !== primary);
-  }
-
-  /** Resolves when there is a primary, and every other member is its secondary. */
+  /** Resolves when there is a primary, and every other member follows it. */
   async untilWhole(): Promise<void> {
     await until('the replica set is whole', async () => {
       const greetings = await this.#greetings();
-      const count = (role: string): number =>
-        greetings.filter((greeting) => greeting?.[role]).length;
-      return count('isWritablePrimary') === 1 && count('secondary') === this.members.length - 1;
+      const follows = greetings.filter((found) => found?.['secondary'] || found?.['arbiterOnly']);
+      const primaries = greetings.filter((found) => found?.['isWritablePrimary']);
+      return primaries.length === 1 && follows.length === this.members.length - 1;
     });
   }
 

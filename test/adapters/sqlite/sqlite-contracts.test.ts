@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
-import { storeTests } from '../../contract/store-tests.js';
+import { storeTests } from '../../contract/index.js';
 import { cleanUp, testFolder } from './test-store.js';
 
 describe('openSqliteStore', () => {

@@ -23,7 +23,8 @@ const MODES: readonly OpenMode[] = ['create', 'existing', 'read'];
 
 /** Copies a database that is open, as a crash would leave it. */
 function copyAsCrashed(file: string, copy: string): void {
-  for (const suffix of ['', '-wal']) fs.copyFileSync(file + suffix, copy + suffix);
+  for (const suffix of ['', '-wal', '-journal'])
+    if (fs.existsSync(file + suffix)) fs.copyFileSync(file + suffix, copy + suffix);
 }
 
 /** Changes a closed store by SQL. */
@@ -125,6 +126,17 @@ describe('opening an SQLite store', () => {
     const copy = await open(`${file}.copy`);
     expect(await countOf(copy)).to.equal(20);
     expect((await copy.pets.add(rex)).id).to.equal(21n);
+  });
+
+  it('undoes what a crash has left half written', async () => {
+    const file = testFile();
+    await backUpSqliteStore(await closedStore(), file);
+    const sql = "BEGIN; UPDATE pets SET name = printf('%.*c', 99999, 'x')";
+    using other = run(file, `PRAGMA cache_size = 1; ${sql}`);
+    copyAsCrashed(file, `${file}.copy`);
+    expect(other.isTransaction && fs.existsSync(`${file}.copy-journal`)).to.equal(true);
+    const { pets } = await open(`${file}.copy`);
+    expect(await pets.findById(1n)).to.deep.equal({ id: 1n, ...rex });
   });
 
   it('finishes a store whose creation a crash has cut off', async () => {

@@ -24,6 +24,8 @@ const MISSING = error(401, 'missing_api_key', {
   headers: { 'WWW-Authenticate': REALM },
 });
 const INVALID = error(401, 'invalid_api_key', {
+  message:
+    /^The API key is not valid: send it as Authorization: Bearer <API_KEY>, without quotes and with Bearer once\.$/,
   headers: { 'WWW-Authenticate': `${REALM}, error="invalid_token"` },
 });
 
@@ -33,7 +35,10 @@ const forbidden = (scope: string): ExpectedResponse =>
     headers: { 'WWW-Authenticate': `${REALM}, error="insufficient_scope", scope="${scope}"` },
   });
 
-const NO_ROUTE = error(404, 'route_not_found', { headers: { 'WWW-Authenticate': null } });
+const NO_ROUTE = error(404, 'route_not_found', {
+  message: /the operations are below \/\S*v1, their description at \/openapi\.json/,
+  headers: { 'WWW-Authenticate': null },
+});
 
 /** A list with these headers alone. */
 const listWith = (...headers: Header[]) => bare('GET', '/v1/pets', ...headers);
@@ -58,11 +63,22 @@ export const ACCESS: readonly Topic[] = [
       'are refused if they are not valid': all(
         INVALID,
         listWith(bearer('nobody-has-this-key')),
-        listWith(bearer(KEYS.expired)),
-        listWith(bearer(KEYS.revoked)),
         listWith(bearer(`${KEYS.all}, Bearer ${KEYS.all}`)),
         listWith(bearer(`Bearer ${KEYS.all}`)),
       ),
+      'are refused with the reason if they were valid': [
+        row(
+          listWith(bearer(KEYS.expired)),
+          error(401, 'invalid_api_key', { message: /expired at 2026-11-20T00:00:00.000Z/ }),
+        ),
+        row(listWith(bearer(KEYS.revoked)), error(401, 'invalid_api_key', { message: /revoked/ })),
+      ],
+      'are not called invalid where none is sent': [
+        row(authorizedBy('Bearer'), {
+          ...INVALID,
+          headers: { 'WWW-Authenticate': REALM },
+        }),
+      ],
       'are accepted in any case of the scheme and with every character that they may have': all(
         ok(undefined, { 'WWW-Authenticate': null }),
         listWith(bearer(KEYS.second)),

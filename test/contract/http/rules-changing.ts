@@ -89,6 +89,7 @@ export const CHANGING: readonly Topic[] = [
         row(patch('{}'), invalid(/at least one of name, categoryId, status/)),
         row(patch('{"id":1,"tag":null}'), invalid(/at least one of/)),
       ],
+      'ignores other members': [row(patch('{"status":"sold","id":1}'), SOLD)],
       'starts from a status, if one is given': [
         row(sell('?from=available'), SOLD),
         row(sell('?fr%6fm=%61vailable&utm=1'), SOLD),
@@ -104,11 +105,12 @@ export const CHANGING: readonly Topic[] = [
           ),
         ),
       ],
-      'refuses an entity tag that the animal does not have': [
+      'refuses an entity tag, and says what to send instead': [
         ...all(
-          error(412, 'precondition_failed'),
+          error(412, 'precondition_failed', { message: /\?from=STATUS/ }),
           ...each((change) => change('', ['If-Match', '"x"'])),
         ),
+        row(sell('', ['If-None-Match', '*']), SOLD),
         row(sell('', ['If-Match', '*']), SOLD),
         row(remove('', ['If-Match', '*']), { status: 204 }),
       ],

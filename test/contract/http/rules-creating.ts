@@ -66,7 +66,9 @@ export const CREATING: readonly Topic[] = [
       ],
       'refuses a categoryId that is no int64': all(
         invalid(/categoryId must/),
-        ...words('1.5 9223372036854775808 1e999999999 "7" null').map(categorised),
+        ...words('1.5 9223372036854775808 9.2e18 9.223372036854775807e18 1e999999999 "7" null').map(
+          categorised,
+        ),
       ),
       'keeps a status, and takes none for available': [
         row(post(PET), created('"Bella"', '7', '"available"')),
@@ -98,8 +100,11 @@ export const CREATING: readonly Topic[] = [
         beside('"id":1'),
         beside('"_id":{"$oid":"0"},"Name":"x","":1e999,"x":"\\ud83d"'),
         beside('"__proto__":{"status":"sold","name":"x"}'),
-        nested(10),
+        nested(17),
       ),
+      'may have a member twice: the last counts': [
+        row(post('{"name":"Ada","name":"Bella","categoryId":7}'), created()),
+      ],
       'has the fields itself, not in __proto__': [
         row(post('{"__proto__":{"name":"Bella","categoryId":7}}'), invalid(/name is required/)),
       ],
@@ -114,7 +119,7 @@ export const CREATING: readonly Topic[] = [
         post('{"name":"Bella","categoryId":7,}'),
       ),
       'is refused, and the service goes on, if it is too deep': all(
-        { status: 400 },
+        error(400, 'malformed_json'),
         nested(30_000),
       ),
       'is refused if it is empty, whatever its type': all(

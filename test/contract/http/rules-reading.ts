@@ -25,7 +25,7 @@ const ED = '{"id":5,"name":"Ed","categoryId":4,"status":"sold"}';
 
 const list = (...animals: string[]): string => `[${animals.join(',')}]`;
 const invalid = (message: RegExp) => error(400, 'invalid_parameter', { message });
-const next = (query: string) => new RegExp(`^<[^<>?]*\\?${query}>; rel="next"$`);
+const next = (query: string) => `<?${query}>; rel="next"`;
 const knowing = (tag: string): Header => ['If-None-Match', tag];
 
 /** The values of a parameter as lists; an empty value first. */
@@ -76,6 +76,7 @@ export const READING: readonly Topic[] = [
           ok(list(CY), { Link: next('limit=1&status=sold&after=3') }),
         ),
         row(get('/pets?limit=1&status=sold&after=3'), ok(list(ED), { Link: null })),
+        row(get('/pets?utm=1&%6Cimit=1'), ok(list(ADA), { Link: next('limit=1&after=1') })),
       ],
       'refuses a limit that is no integer from 1 to 100': all(
         invalid(/limit .*1 to 100/),
@@ -98,7 +99,11 @@ export const READING: readonly Topic[] = [
         row(get('/pets?Status=sold'), invalid(/status /)),
         row(get('/pets?status[]=sold'), invalid(/status /)),
         row(get('/pets?after.gt=1'), invalid(/after /)),
-        row(get('/pets?cursor=0'), invalid(/after/)),
+        row(get('/pets?status_id=1'), invalid(/status /)),
+        ...all(
+          invalid(/after /),
+          ...words('cursor=0 page=2 Offset[]=0 skip=1').map((query) => get(`/pets?${query}`)),
+        ),
       ],
       'ignores unknown parameters': all(
         ok(list(ADA, BO, CY, DI, ED)),
@@ -133,7 +138,7 @@ export const READING: readonly Topic[] = [
       'returns it to the digit, and says what replaces getPet': [
         row(
           get('/pets/1'),
-          ok(ADA, { Link: /^<[^<>]*\/pets\?status=available>; rel="successor-version"$/ }),
+          ok(ADA, { Link: '<../pets?status=available>; rel="successor-version"' }),
         ),
         row(get('/pets/4'), ok(DI)),
       ],
@@ -157,6 +162,7 @@ export const READING: readonly Topic[] = [
         ),
         row(get('/pets?limit=1', knowing('*')), { status: 304, headers: { Link: /rel="next"/ } }),
       ],
+      'is what If-None-Match says alone': [row(get('/pets/1', ['If-Match', '"x"']), ok(ADA))],
       'is sent if it has another tag': all(
         ok(ADA),
         get('/pets/1', knowing('"another"')),
@@ -190,7 +196,7 @@ export const READING: readonly Topic[] = [
         }
         const changed = await send(get('/pets?after=4&limit=1'));
         assert.equal(changed.body, page.body);
-        assert.match(changed.headers.get('Link') ?? '', next('limit=1&after=5'));
+        assert.equal(changed.headers.get('Link'), next('limit=1&after=5'));
       },
     },
   },

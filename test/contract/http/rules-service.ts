@@ -133,7 +133,7 @@ export const SERVICE: readonly Topic[] = [
             'Content-Security-Policy': /script-src 'self'(?:;|$)/,
           }),
         ),
-        row(bare('GET', '/'), { status: 307, headers: { Location: /^(?:\.?\/)?docs$/ } }),
+        row(bare('GET', '/'), { status: 307, headers: { Location: /docs$/ } }),
       ],
       async 'is a page whose files are all served'({ send }) {
         const page = await send(bare('GET', '/docs'));
@@ -174,6 +174,16 @@ export const SERVICE: readonly Topic[] = [
               /(?=.*authorization)(?=.*content-type)(?=.*idempotency-key)/i,
           },
         }),
+        row(
+          bare(
+            'OPTIONS',
+            '/v1/pets',
+            ONE,
+            ['Access-Control-Request-Method', 'GET'],
+            ['Access-Control-Request-Headers', 'x-custom'],
+          ),
+          { status: 204, headers: { 'Access-Control-Allow-Headers': /x-custom/ } },
+        ),
         row(preflight('/v1/pets', ['Origin', 'https://two.example']), {
           status: 204,
           headers: { ...NO_CORS, 'Access-Control-Allow-Headers': null },

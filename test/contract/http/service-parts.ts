@@ -4,7 +4,7 @@ import {
   type Admission,
   type DocsFile,
   type HttpInterfaceOptions,
-  type HttpSettings,
+  type GivenHttpSettings,
 } from '../../../src/adapters/http/index.js';
 import { readDocsFiles } from '../../../src/adapters/http/node/index.js';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
@@ -21,7 +21,7 @@ import type { UnsavedPet } from '../../../src/domain/pet.js';
 /** How a service is set up. */
 export interface ServiceSetup {
   /** Settings that differ from the defaults. */
-  readonly settings?: Partial<HttpSettings>;
+  readonly settings?: GivenHttpSettings;
   /** What is wrong with the service. Default: nothing. */
   readonly fault?: ServiceFault;
 }
@@ -72,12 +72,15 @@ const SCOPES_OF = new Map<string, readonly Scope[]>([
   [KEYS.writer, ['pets:write']],
 ]);
 
+const EXPIRED_AT = new Date('2026-11-20T00:00:00Z');
+
 const authenticator: Authenticator = {
   async authenticate(key) {
     const scopes = SCOPES_OF.get(key);
     if (scopes) return { ok: true, principal: { keyId: key, scopes: new Set(scopes) } };
-    if (key === KEYS.expired) return { ok: false, reason: 'expired' };
-    return { ok: false, reason: key === KEYS.revoked ? 'revoked' : 'unknown' };
+    if (key === KEYS.expired) return { ok: false, reason: 'expired', keyId: key, at: EXPIRED_AT };
+    if (key === KEYS.revoked) return { ok: false, reason: 'revoked', keyId: key };
+    return { ok: false, reason: 'unknown' };
   },
 };
 

@@ -1,6 +1,5 @@
 import type {
   CallOptions,
-  ChangeOptions,
   CreatedPet,
   ExperimentalAnimalStore,
   IdempotencyKey,
@@ -9,189 +8,137 @@ import type {
 } from '../../../application/animal-store.js';
 import {
   PAGE_LIMIT,
-  petCondition,
+  requireFrom,
   requirePetId,
   requirePetQuery,
 } from '../../../application/call-rules.js';
-import { requireProgress } from '../../../application/pet-pages.js';
 import { InvalidParameterError } from '../../../domain/errors.js';
 import { petChange, petFrom, unsavedPet, type NewPet, type Pet } from '../../../domain/pet.js';
-import { stringifyJson } from '../../../exact-json.js';
-import { entityTagOf } from '../entity-tag.js';
-import { petJson } from '../pet-json.js';
+import { DEFAULT_STATUS } from '../../../domain/pet-status.js';
+import { stringifyJson } from '../../../json.js';
 import { IDEMPOTENCY_KEY_PATTERN } from '../request-headers.js';
-import {
-  clientSettings,
-  type AnimalStoreClientOptions,
-  type ClientSettings,
-} from './client-options.js';
-import { sendRequest } from './send-request.js';
+import { requestSender, type AnimalStoreClientOptions } from './send-request.js';
 
 /**
- * The animal store of a service, over HTTP. It refuses invalid arguments before it sends anything, keeps int64s exact,
- * and needs only a standard `fetch`. In a browser the service must allow the page's origin (`CORS_ORIGINS`).
+ * The animal store of a service, over HTTP: a plain object whose functions need no `this`. It refuses invalid arguments
+ * before it sends anything, and keeps int64s exact. In a browser the service must allow the page's origin
+ * (`CORS_ORIGINS`).
  *
  * It retries a call when the service was not reached or asks for it (408, 429, 502, 503, 504, and 409 while a create with
- * the same key is in progress), until the call's deadline or number of retries. Creates too: each carries an idempotency
- * key, so that the animal is added once. After an unknown outcome it retries neither a removal nor a change with `from`:
- * the retry could find its own effect.
+ * the same key is in progress). After an unknown outcome it retries neither a removal nor a change with `from`: the retry
+ * could find its own effect. A call without a `signal` ends after 30 seconds.
  *
  * Beyond what the port says, every operation may reject with a `ServiceError`, by its code: `invalid_api_key` and others
  * that only HTTP has. An error of the port that came with a response has a `ServiceError` as its cause, with the request
  * id. No error and no property of the client reveals the API key.
  */
-export class AnimalStoreClient implements ExperimentalAnimalStore {
-  readonly #settings: ClientSettings;
-
-  /** @throws {TypeError} naming the option that is wrong */
-  constructor(options: AnimalStoreClientOptions) {
-    this.#settings = clientSettings(options);
-  }
-
-  async listPets(query: PetQuery = {}, call: CallOptions = {}): Promise<PetPage> {
-    requirePetQuery(query, call);
-    const { limit, status, after } = query;
-    return sendRequest(
-      this.#settings,
-      {
-        method: 'GET',
-        path: '/pets',
-        query: { limit, status, after } satisfies Required<PetQuery>,
-        read: (body, headers) => toPage(body, headers, after),
-      },
-      call,
-    );
-  }
-
+export interface AnimalStoreClient extends ExperimentalAnimalStore {
   /**
    * Returns every animal in ascending order of id, over all pages: each that exists during the whole traversal exactly
-   * once. Requests a page when the one before is used up. `limit` is the size of a page (default 100). A full page may
-   * lack its `Link`, which some proxies drop: then the next one begins after its last animal.
+   * once. Requests a page when the one before is used up. `limit` is the size of a page (default 100).
    */
-  async *allPets(
-    query: PetQuery = {},
-    call: CallOptions = {},
-  ): AsyncGenerator<Pet, void, undefined> {
-    requirePetQuery(query, call); // its members alone are passed on
-    const { limit = PAGE_LIMIT.maximum, ...others } = query;
-    let { after } = others;
-    do {
-      const page: PetPage = await this.listPets({ ...others, limit, after }, call);
-      for (const pet of page.pets) {
-        call.signal?.throwIfAborted();
-        yield pet;
-      }
-      after = page.next ?? (page.pets.length < limit ? undefined : page.pets.at(-1)?.id);
-    } while (after !== undefined);
-  }
+  allPets(query?: PetQuery, options?: CallOptions): AsyncGenerator<Pet, void, undefined>;
 
   /**
-   * As the port says, but an idempotency key needs no scope: the service takes it from the API key, and one that is given
-   * is not sent. The key travels in a header, so it must consist of visible ASCII characters other than `"` and `\`.
-   *
-   * Without one the client generates a key for this call, and `replayed` is false. With one, `replayed` may be true
-   * because of an attempt of this very call whose response was lost.
+   * As the port says, but an idempotency key needs no scope: the service takes it from the API key. The key travels in a
+   * header, so it must consist of visible ASCII characters other than `"` and `\`. Without one the client generates a key
+   * for this call. `replayed` may be true because of an attempt of this very call whose response was lost.
    */
-  async createPet(
+  createPet(
     pet: NewPet,
-    call: CallOptions & { readonly idempotencyKey?: Pick<IdempotencyKey, 'key'> | undefined } = {},
-  ): Promise<CreatedPet> {
-    call.signal?.throwIfAborted();
-    const { idempotencyKey } = call;
-    const body = stringifyJson(unsavedPet(pet));
-    const isOwnKey = idempotencyKey === undefined;
-    const key = isOwnKey ? randomKey() : requireHeaderKey(idempotencyKey);
-    const headers = { 'Idempotency-Key': `"${key}"` };
-    return sendRequest(
-      this.#settings,
-      {
+    options?: CallOptions & { readonly idempotencyKey?: Pick<IdempotencyKey, 'key'> | undefined },
+  ): Promise<CreatedPet>;
+}
+
+/**
+ * Makes a client. It sends nothing yet.
+ * @throws {TypeError} `baseUrl` is not an http or https URL that ends in `/v1`, or `apiKey` is not a bearer token
+ */
+export function animalStoreClient(settings: AnimalStoreClientOptions): AnimalStoreClient {
+  const send = requestSender(settings);
+
+  const client: AnimalStoreClient = {
+    listPets: (query = {}, options) =>
+      send(options, () => {
+        requirePetQuery(query);
+        const { limit, status, after } = query;
+        return { method: 'GET', path: '/pets', query: { limit, status, after }, read: toPage };
+      }),
+
+    async *allPets({ limit = PAGE_LIMIT.maximum, status, after } = {}, options = {}) {
+      let from = after;
+      do {
+        const page: PetPage = await client.listPets({ limit, status, after: from }, options);
+        yield* page.pets;
+        // Some proxies drop the Link of a full page.
+        from = page.next ?? (page.pets.length < limit ? undefined : page.pets.at(-1)?.id);
+      } while (from !== undefined);
+    },
+
+    createPet: (pet, options) =>
+      send(options, () => ({
         method: 'POST',
         path: '/pets',
-        headers,
-        body,
-        read: (created, received) => ({
-          pet: toPet(created),
-          replayed: !isOwnKey && received.get('idempotency-replayed') === 'true',
+        headers: { 'Idempotency-Key': `"${headerKey(options?.idempotencyKey)}"` },
+        body: stringifyJson(unsavedPet(pet)),
+        read: (body, headers) => ({
+          pet: toPet(body),
+          replayed: headers.get('idempotency-replayed') === 'true',
         }),
-      },
-      call,
-    );
-  }
+      })),
 
-  /**
-   * As the port says. The interface will remove this operation on 5 December 2030: then the call rejects with a
-   * `ServiceError` of code `operation_removed`. Use `listPets` with a status instead.
-   */
-  async getPet(id: bigint | number, call: CallOptions = {}): Promise<Pet> {
-    const path = `/pets/${requirePetId(id, call)}`;
-    return sendRequest(this.#settings, { method: 'GET', path, read: toPet }, call);
-  }
+    getPet: (id, options) =>
+      send(options, () => ({ method: 'GET', path: `/pets/${requirePetId(id)}`, read: toPet })),
 
-  /**
-   * As the port says, if the service serves it (`EXPERIMENTAL`); else the call rejects with a `ServiceError` of code
-   * `method_not_allowed`. An animal as `from` is sent as its `ETag`, which the client computes as services of this version
-   * do: a later version may reject with `PreconditionFailedError` instead. All of this holds for `removePet`, too.
-   */
-  async changePet(
-    id: bigint | number,
-    change: Partial<NewPet>,
-    call: ChangeOptions = {},
-  ): Promise<Pet> {
-    const path = `/pets/${requirePetId(id, call)}`;
-    const condition = await conditionOf(call);
-    const body = stringifyJson(petChange(change));
-    const idempotent = call.from === undefined;
-    return sendRequest(
-      this.#settings,
-      { method: 'PATCH', path, ...condition, body, idempotent, read: toPet },
-      call,
-    );
-  }
+    changePet: (id, change, options) =>
+      send(options, () => {
+        const from = options?.from;
+        requireFrom(from);
+        return {
+          method: 'PATCH',
+          path: `/pets/${requirePetId(id)}`,
+          query: { from },
+          body: stringifyJson(petChange(change)),
+          isRepeatable: from === undefined,
+          read: toPet,
+        };
+      }),
 
-  /** As the port says. */
-  async removePet(id: bigint | number, call: ChangeOptions = {}): Promise<void> {
-    const path = `/pets/${requirePetId(id, call)}`;
-    const condition = await conditionOf(call);
-    return sendRequest(
-      this.#settings,
-      { method: 'DELETE', path, ...condition, idempotent: false, read: () => {} },
-      call,
-    );
-  }
+    removePet: (id, options) =>
+      send(options, () => {
+        const from = options?.from;
+        requireFrom(from);
+        return {
+          method: 'DELETE',
+          path: `/pets/${requirePetId(id)}`,
+          query: { from },
+          isRepeatable: false,
+          read: () => {},
+        };
+      }),
+  };
+  return client;
 }
 
-const toPet = (body: unknown): Pet => petFrom(Object(body));
-
-/** How a request says what a change starts from: an animal by its ETag, a status in the query. */
-async function conditionOf({ from }: ChangeOptions) {
-  if (from === undefined) return {};
-  const condition = petCondition(from);
-  if ('id' in condition) return { headers: { 'If-Match': await entityTagOf(petJson(condition)) } };
-  return { query: { from: condition[0] } };
-}
-
-/** 128 random bits. Not `crypto.randomUUID`, which browsers lack on pages without https. */
-const randomKey = (): string => crypto.getRandomValues(new BigUint64Array(2)).join('-');
-
-function toPage(body: unknown, headers: Headers, after: bigint | undefined): PetPage {
+function toPage(body: unknown, headers: Headers): PetPage {
   // Anything but an array has no such method.
   const pets = (body as unknown[]).map(toPet);
   // The id that the next page begins behind (RFC 8288).
   const [, next] = /[?&]after=(-?\d+)[^<>]*>; rel="next"/.exec(headers.get('link') ?? '') ?? [];
-  requireProgress(pets, after);
-  if (next === undefined) return { pets };
-  const page = { pets, next: BigInt(next) };
-  requireProgress([{ id: page.next }], after); // else following the links would never end
-  return page;
+  return next === undefined ? { pets } : { pets, next: BigInt(next) };
 }
 
-const headerKey = new RegExp(IDEMPOTENCY_KEY_PATTERN);
+/** The status is optional in the interface. */
+const toPet = (body: unknown): Pet => petFrom({ status: DEFAULT_STATUS, ...Object(body) });
 
-function requireHeaderKey(idempotencyKey: Pick<IdempotencyKey, 'key'>): string {
-  // Callers without a compiler may pass null.
-  const key: unknown = idempotencyKey?.key;
+const HEADER_KEY = new RegExp(IDEMPOTENCY_KEY_PATTERN);
+
+/** The key of a create. A new one has 128 random bits: browsers lack `crypto.randomUUID` on pages without https. */
+function headerKey(given: Pick<IdempotencyKey, 'key'> | undefined): string {
+  if (given === undefined) return crypto.getRandomValues(new BigUint64Array(2)).join('-');
+  const { key } = Object(given);
   // In quotes, as it is sent: a key that brings its own quotes must not pass.
-  if (typeof key === 'string' && headerKey.test(`"${key}"`)) return key;
+  if (typeof key === 'string' && HEADER_KEY.test(`"${key}"`)) return key;
   const message = String.raw`must have 1 to 255 visible ASCII characters other than \ and "`;
   throw new InvalidParameterError([{ field: 'idempotencyKey.key', message }]);
 }

@@ -3,6 +3,6 @@
  *
  * @packageDocumentation
  */
-export { AnimalStoreClient } from './animal-store-client.js';
-export type { AnimalStoreClientOptions } from './client-options.js';
+export { animalStoreClient, type AnimalStoreClient } from './animal-store-client.js';
+export type { AnimalStoreClientOptions } from './send-request.js';
 export { ServiceError } from './service-error.js';

@@ -1,12 +1,30 @@
+import { unlessAborted } from '../../../application/abort.js';
 import type { CallOptions } from '../../../application/animal-store.js';
-import type { Operation } from '../operations.js';
-import { RequestTimer } from '../request-timer.js';
-import type { ClientSettings } from './client-options.js';
-import { ServiceError, portErrorOf, readBody, serviceUnavailable } from './service-error.js';
+import { UnavailableError } from '../../../domain/errors.js';
+import { parseJson } from '../../../json.js';
+import { ServiceError, portErrorOf } from './service-error.js';
+
+/** Where the service is, and how often to try. */
+export interface AnimalStoreClientOptions {
+  /** Base URL of the service: http or https, ending in `/v1`. */
+  readonly baseUrl: string | URL;
+  /**
+   * The API key, a bearer token (RFC 6750), or a function that returns it. The function is called once for each call, so
+   * keys can be rotated; the call rejects with what it throws.
+   */
+  readonly apiKey: string | (() => string | Promise<string>);
+  /** The part of the standard `fetch` that the client uses. It must honour `signal`. Default: the global one. */
+  readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
+  /**
+   * The largest number of retries of a call. The pause before each is random, up to 200 ms before the first and twice as
+   * much before each further one; the seconds of a `Retry-After` are added. Default: 3.
+   */
+  readonly retries?: number | undefined;
+}
 
 /** A request of one operation. */
 export interface ClientRequest<T> {
-  readonly method: Operation['method'];
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Below the base URL. */
   readonly path: string;
   readonly query?: Readonly<Record<string, bigint | number | string | undefined>>;
@@ -14,113 +32,113 @@ export interface ClientRequest<T> {
   /** JSON. */
   readonly body?: string;
   /** Whether a retry is safe after an attempt whose outcome is unknown. Default: true. */
-  readonly idempotent?: boolean;
+  readonly isRepeatable?: boolean;
   /** Reads the body of a successful response, `undefined` if it is empty. */
   readonly read: (body: unknown, headers: Headers) => T;
 }
 
-/** Sends a request and retries it with exponential backoff and full jitter until the call's deadline. */
-export async function sendRequest<T>(
-  settings: ClientSettings,
-  request: ClientRequest<T>,
-  { signal }: CallOptions,
-): Promise<T> {
-  signal?.throwIfAborted();
-  const { callDeadline } = settings;
-  const late = (): Error => serviceUnavailable(`responding within ${callDeadline} ms`);
-  const timer = new RequestTimer(callDeadline, late);
-  const onAbort = (): void => timer.abort(() => signal?.reason as Error);
-  signal?.addEventListener('abort', onAbort);
-  try {
-    // Once a call: idempotency keys belong to the API key, so another key in a retry would add a second animal.
-    const apiKey = await timer.limit(settings.apiKey());
-    return await timer.limit(attempts(settings, request, apiKey, timer.signal));
-  } finally {
-    timer.stop();
-    signal?.removeEventListener('abort', onAbort);
-  }
-}
+/** Makes a request, with its arguments checked, and sends it until it succeeds, no retry is left, or none would help. */
+type Send = <T>(
+  options: CallOptions | undefined,
+  makeRequest: () => ClientRequest<T>,
+) => Promise<T>;
 
-/** Makes attempts until one succeeds. Rejects with the error of the last one if no retry is left, or none would help. */
-async function attempts<T>(
-  settings: ClientSettings,
-  request: ClientRequest<T>,
-  apiKey: string,
-  signal: AbortSignal,
-): Promise<T> {
-  const latest = performance.now() + settings.callDeadline;
-  for (let retry = 1; ; retry += 1) {
-    try {
-      return await attempt(settings, request, apiKey, signal);
-    } catch (cause) {
-      signal.throwIfAborted();
-      const refusal = cause instanceof ServiceError ? cause : undefined;
-      const pause = pauseBefore(retry, refusal);
-      const isInTime = retry <= settings.retries && performance.now() + pause < latest;
-      if (!isInTime || !isRetryable(refusal, request.idempotent))
-        throw callError(cause, settings, request.path);
-      await delay(pause, signal);
+/** @throws {TypeError} `baseUrl` or `apiKey` is not valid; the message never quotes the key */
+export function requestSender({ retries = 3, ...options }: AnimalStoreClientOptions): Send {
+  const baseUrl = readBaseUrl(options.baseUrl);
+  const { apiKey, fetch = (url, init) => globalThis.fetch(url, init) } = options;
+  if (typeof apiKey === 'string') requireBearerToken(apiKey);
+
+  async function attempt<T>(request: ClientRequest<T>, key: string, signal: AbortSignal) {
+    signal.throwIfAborted();
+    const { method, path, query = {}, headers, body, read } = request;
+    const given = Object.entries(query).filter(([, value]) => value !== undefined);
+    const search = given.map((entry) => entry.join('=')).join('&');
+    const response = await fetch(`${baseUrl}${path}${search && `?${search}`}`, {
+      method,
+      headers: {
+        ...headers,
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        Authorization: `Bearer ${key}`,
+      },
+      body: body ?? null,
+      signal,
+      redirect: 'manual', // the key is for this address only
+      credentials: 'omit',
+    });
+    return readResponse(response, await response.text(), read);
+  }
+
+  async function attempts<T>(request: ClientRequest<T>, signal: AbortSignal): Promise<T> {
+    // Once a call: idempotency keys belong to the API key, so another key in a retry would add a second animal.
+    const key = requireBearerToken(typeof apiKey === 'function' ? await apiKey() : apiKey);
+    for (let retry = 0; ; retry += 1) {
+      try {
+        return await attempt(request, key, signal);
+      } catch (cause) {
+        const isLast = retry >= retries || signal.aborted || !isRetryable(cause, request);
+        if (isLast) throw portErrorOf(cause, request.path);
+        const { retryAfter = 0 } = cause as Partial<ServiceError>;
+        await pause(retryAfter * 1000 + Math.random() * 200 * 2 ** retry, signal);
+      }
     }
   }
+
+  return async ({ signal } = {}, makeRequest) => {
+    signal?.throwIfAborted();
+    const limit = signal ?? AbortSignal.timeout(30_000);
+    try {
+      return await unlessAborted(attempts(makeRequest(), limit), limit);
+    } catch (error) {
+      if (signal ?? error !== limit.reason) throw error;
+      throw new UnavailableError('responding within 30 s', { cause: error });
+    }
+  };
 }
 
-async function attempt<T>(
-  { baseUrl, fetch }: ClientSettings,
-  { method, path, query = {}, headers, body, read }: ClientRequest<T>,
-  apiKey: string,
-  signal: AbortSignal,
-): Promise<T> {
-  const parameters = Object.entries(query).filter(([, value]) => value !== undefined);
-  const search = parameters.map(([name, value]) => `${name}=${value}`).join('&');
-  const response = await fetch(`${baseUrl}${path}${search && `?${search}`}`, {
-    method,
-    headers: {
-      ...headers,
-      ...(body !== undefined && { 'Content-Type': 'application/json' }),
-      Accept: 'application/json',
-      Authorization: `Bearer ${apiKey}`,
-    },
-    body: body ?? null,
-    signal,
-    // The key is for this address only.
-    redirect: 'manual',
-    credentials: 'omit',
-  });
-  return readBody(response, await response.text(), read);
+function readResponse<T>(response: Response, text: string, read: ClientRequest<T>['read']): T {
+  let body: unknown;
+  try {
+    body = text === '' ? undefined : parseJson(text);
+    if (response.ok) return read(body, response.headers);
+  } catch (cause) {
+    throw new ServiceError(response, undefined, { cause });
+  }
+  throw new ServiceError(response, body);
 }
 
-/** What a call rejects with, by what its last attempt rejected with. The path names an animal that was not found. */
-function callError(cause: unknown, { baseUrl }: ClientSettings, path: string): Error {
-  const [, petId = ''] = /^\/pets\/(.*)$/.exec(path) ?? [];
-  if (cause instanceof ServiceError) return portErrorOf(cause, petId);
-  return serviceUnavailable(`reaching ${new URL(baseUrl).origin}`, { cause });
-}
-
-/**
- * Whether a retry is safe and can help.
- * @param refusal what the service responded; `undefined` if its response did not arrive
- */
-function isRetryable(refusal: ServiceError | undefined, idempotent = true): boolean {
-  if (refusal === undefined) return idempotent;
+/** Whether a retry is safe and can help. */
+function isRetryable(cause: unknown, { isRepeatable = true }: ClientRequest<unknown>): boolean {
+  // Without a response, the outcome is unknown.
+  if (!(cause instanceof ServiceError)) return isRepeatable;
   // The earlier request with the same key is soon done.
-  if (refusal.code === 'idempotency_conflict') return true;
-  const statuses = idempotent ? [408, 429, 502, 503, 504] : [408, 429];
-  return statuses.includes(refusal.status);
+  if (cause.code === 'idempotency_conflict') return true;
+  return (isRepeatable ? [408, 429, 502, 503, 504] : [408, 429]).includes(cause.status);
 }
 
-/** The milliseconds before this retry. */
-function pauseBefore(retry: number, { retryAfter = 0 }: Partial<ServiceError> = {}): number {
-  const longest = Math.min(5000, 200 * 2 ** (retry - 1));
-  return retryAfter * 1000 + Math.random() * longest;
-}
-
-/** Resolves after these milliseconds. Rejects with the signal's reason. */
-function delay(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener('abort', () => {
+/** Waits these milliseconds, or until the call is aborted. */
+const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
       clearTimeout(timer);
-      reject(signal.reason as Error);
-    });
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, Math.min(milliseconds, 2 ** 31 - 1));
+    signal.addEventListener('abort', end);
   });
+
+function readBaseUrl(baseUrl: string | URL): string {
+  const url = URL.parse(String(baseUrl))?.href.replace(/\/$/, '') ?? '';
+  if (/^https?:\/\/[^@?#]+\/v1$/.test(url)) return url;
+  throw new TypeError(
+    'baseUrl must be an http or https URL that ends in /v1, without user, query and fragment, ' +
+      'as in https://animals.example/v1',
+  );
+}
+
+/** Checked here because fetch quotes a header that it refuses in its error. */
+function requireBearerToken(apiKey: string): string {
+  if (/^[\w.~+/-]+=*$/.test(apiKey)) return apiKey;
+  throw new TypeError('apiKey is not a bearer token (RFC 6750, section 2.1)');
 }

@@ -1,43 +1,19 @@
-import {
-  bodyAlreadyRead,
-  clientDisconnected,
-  errorResponse,
-  payloadTooLarge,
-} from '../error-responses.js';
+import { bodyAlreadyRead, clientDisconnected, payloadTooLarge } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
-import {
-  announcedLength,
-  splitRequestTarget,
-  type HttpRequest,
-  type HttpResponse,
-} from '../http-message.js';
-import { requestId } from '../request-headers.js';
+import { announcedLength, type HttpRequest, type HttpResponse } from '../http-message.js';
 
 /**
- * The HTTP interface as a function from a Fetch request to its response, with nothing but the Fetch standard. It reads
- * no more of a body than `settings.bodyLimit`, and waits no longer for it than `settings.bodyDeadline`. It never
- * rejects. Aborting the request's signal ends the work: the client has disconnected.
- *
- * `mount` is the path that the host removes before it calls the handler: Location and Link begin with it. It begins
- * with a slash and does not end with one, such as `/shop`. Default: none.
- * @throws {TypeError} `mount` is not such a path, or an option does not exist.
+ * The HTTP interface as a function from a Fetch request to its response, with nothing but the Fetch standard. It never
+ * rejects. It reads no more of a body than `settings.bodyLimit`; the host limits the time for it. Aborting the request's
+ * signal ends the work: the client has disconnected.
  */
-export function createFetchHandler(
-  http: HttpInterface,
-  options: { readonly mount?: string } = {},
-): (request: Request) => Promise<Response> {
-  const { mount = '' } = options;
-  if (!/^(?:\/[^/?#]+)*$/.test(mount)) throw new TypeError('mount must be a path such as /shop');
+export function createFetchHandler(http: HttpInterface): (request: Request) => Promise<Response> {
   return async (request) => {
-    const sent = new FetchRequest(request, mount);
+    const received = new FetchRequest(request);
     try {
-      return toResponse(await http.handle(sent), sent.method);
-    } catch (error) {
-      // A header is not valid. If this rejected, the server would respond in its own way.
-      const id = requestId(request.headers.get('x-request-id') ?? undefined);
-      return toResponse(errorResponse(error, id), request.method);
+      return toResponse(await http.handle(received), request.method);
     } finally {
-      sent.end();
+      received.end();
     }
   };
 }
@@ -46,7 +22,7 @@ const utf8 = new TextEncoder();
 
 function toResponse({ status, headers, body }: HttpResponse, method: string): Response {
   if (status === 204 || status === 304) return new Response(null, { status, headers });
-  const bytes = utf8.encode(body);
+  const bytes = typeof body === 'string' ? utf8.encode(body) : (body as Uint8Array<ArrayBuffer>);
   return new Response(method === 'HEAD' ? null : bytes, {
     status,
     headers: { ...headers, 'Content-Length': String(bytes.byteLength) }, // For HEAD too.
@@ -60,19 +36,16 @@ function toResponse({ status, headers, body }: HttpResponse, method: string): Re
 class FetchRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
-  readonly originalPath: string;
   readonly query: string;
   readonly #request: Request;
   #reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined;
   #onAbort: (() => void) | undefined;
 
-  constructor(request: Request, mount: string) {
-    const [url = ''] = request.url.split('#', 1);
-    const { path, query } = splitRequestTarget(url);
+  constructor(request: Request) {
+    const { pathname, search } = new URL(request.url);
     this.method = request.method;
-    this.path = path;
-    this.originalPath = mount + path;
-    this.query = query;
+    this.path = pathname;
+    this.query = search.slice(1);
     this.#request = request;
   }
 
@@ -85,9 +58,8 @@ class FetchRequest implements HttpRequest {
     const { body, bodyUsed } = this.#request;
     if (bodyUsed || body?.locked) throw bodyAlreadyRead();
     if (body === null) return new Uint8Array();
-    this.#reader = body.getReader();
     if (announcedLength(this) > limit) throw payloadTooLarge(limit);
-
+    this.#reader = body.getReader();
     const chunks: Uint8Array<ArrayBuffer>[] = [];
     let length = 0;
     for (;;) {

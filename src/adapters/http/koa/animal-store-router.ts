@@ -1,17 +1,18 @@
 import { Router } from '@koa/router';
 import type Koa from 'koa';
 import type { Middleware } from 'koa';
+import type { Principal } from '../../../application/ports/authenticator.js';
 import type { HttpInterface } from '../http-interface.js';
-import type { Operation } from '../operations.js';
-import { behindApiKeys } from './behind-api-keys.js';
-import {
-  KoaRequest,
-  WholeApp,
-  bodyParserOf,
-  handleWith,
-  respond,
-  type AnimalStoreState,
-} from './koa-request.js';
+import { KoaRequest, bodyParserOf } from './koa-request.js';
+import { WholeApp, respond } from './koa-response.js';
+
+/** What the router and `requireApiKey` add to `ctx.state`. */
+export interface AnimalStoreState {
+  /** The operation that the request is for. Routes of your own have none. */
+  readonly operation?: string;
+  /** Who is calling, once the API key turned out to be valid. */
+  readonly principal?: Principal;
+}
 
 /**
  * A router with the operations of the interface, by method, path and name, to mount in your application. It leaves all
@@ -22,18 +23,19 @@ import {
  */
 export function animalStoreRouter(http: HttpInterface): Router<AnimalStoreState> {
   const router = new Router<AnimalStoreState>({ strict: true, sensitive: true });
+  const parseBody = bodyParserOf(http);
   for (const route of http.routes) {
     if (route.open) continue;
-    const handle = (operation?: string): Middleware =>
-      handleWith(http, ({ state, params }) => {
-        Object.assign(state, { operation });
-        return { route, parameters: params };
-      });
     const path = route.path.replace('{petId}', ':petId');
-    for (const [method, { operation }] of route.endpoints) {
-      const verb = method.toLowerCase() as Lowercase<Operation['method']>;
-      if (operation) router[verb](operation, path, handle(operation));
-    }
+    const handle =
+      (operation?: string): Middleware =>
+      async (context) => {
+        Object.assign(context.state, { operation });
+        const { petId } = context['params'];
+        respond(context, await http.handle(new KoaRequest(context, parseBody), { route, petId }));
+      };
+    for (const [method, { operation = '' }] of route.endpoints)
+      router.register(path, [method], handle(operation), { name: operation });
     // Browsers ask by OPTIONS before they send a key.
     if (http.settings.corsOrigins.length > 0) router.options(path, handle());
   }
@@ -44,13 +46,11 @@ export function animalStoreRouter(http: HttpInterface): Router<AnimalStoreState>
  * A whole application: the operations, health checks, OpenAPI document and docs page, and errors for all the rest. Its
  * faults are in the log of `http`. Middleware that is used after it never runs: mount it in an application of yours,
  * which then emits the faults as `error`.
- * @param own routers of your own, served as by `behindApiKeys`
  */
-export function createKoaApp(http: HttpInterface, ...own: readonly Router[]): Koa {
+export function createKoaApp(http: HttpInterface): Koa {
   const app = new WholeApp();
-  app.use(animalStoreRouter(http).routes()); // traces name requests by its routes
-  for (const router of own) app.use(behindApiKeys(http, router));
   const parseBody = bodyParserOf(http);
+  app.use(animalStoreRouter(http).routes()); // traces name requests by its routes
   app.use(async (context) => {
     respond(context, await http.handle(new KoaRequest(context, parseBody)));
   });

@@ -1,9 +1,8 @@
 /**
- * The HTTP interface on Koa: a router to mount in your application, or a whole application, and routers of your own
- * behind the same API keys.
+ * The HTTP interface on Koa: a router to mount in your application, or a whole application, and the check of API keys for
+ * routes of your own.
  *
  * @packageDocumentation
  */
-export { animalStoreRouter, createKoaApp } from './animal-store-router.js';
-export { behindApiKeys } from './behind-api-keys.js';
-export type { AnimalStoreState } from './koa-request.js';
+export { animalStoreRouter, createKoaApp, type AnimalStoreState } from './animal-store-router.js';
+export { requireApiKey } from './require-api-key.js';

@@ -1,119 +1,88 @@
-import Koa, { type Context, type Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import type { Principal } from '../../../application/ports/authenticator.js';
-import { clientDisconnected, payloadTooLarge } from '../error-responses.js';
+import { bodyAlreadyRead, clientDisconnected, payloadTooLarge } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
-import { splitRequestTarget, type HttpResponse } from '../http-message.js';
-import { NodeRequest, bytesIn, contentOf, writeResponse } from '../node/node-request.js';
-import type { FoundRoute } from '../routes.js';
+import type { HttpRequest } from '../http-message.js';
 
-/** What the router adds to `ctx.state`. */
-export interface AnimalStoreState {
-  /** The operation that the request is for. Routes of your own have none. */
-  readonly operation?: string;
-  /** Who is calling, once the API key turned out to be valid. */
-  readonly principal?: Principal;
-  /** Aborted at the deadline, or when the client disconnects. Only routes of your own have it. */
-  readonly signal?: AbortSignal;
-}
-
-/** An application that is the interface and nothing else: no middleware runs around it. */
-export class WholeApp extends Koa {}
-
-/** Sends a response, by Koa where other middleware may still change it. Tells the host's application of a fault. */
-export function respond(context: Context, answer: HttpResponse): void {
-  const { app, req, res, response } = context;
-  const isWhole = app instanceof WholeApp;
-  if (answer.fault && !isWhole) app.emit('error', answer.fault, context);
-  if (res.headersSent) {
-    context.respond = false; // other middleware has begun a response
-    return;
-  }
-  if (isWhole) {
-    context.respond = false; // Koa's own response takes a tenth of a request
-    writeResponse(req, res, answer);
-    return;
-  }
-  response.status = answer.status;
-  // Koa's own `set` takes ten times as long. Other middleware sees the same headers.
-  for (const [name, value] of Object.entries(answer.headers)) res.setHeader(name, value);
-  // Koa adds Content-Length, for HEAD too.
-  if (answer.body !== '') response.body = contentOf(answer.body);
-}
-
-/**
- * Middleware that lets the interface handle some requests.
- * @param find returns the route of a request, and may prepare `ctx.state`; `undefined` leaves the request to the next
- * middleware
- */
-export function handleWith(
-  http: HttpInterface,
-  find: (context: Context) => FoundRoute | undefined,
-): Middleware {
-  const parseBody = bodyParserOf(http);
-  return async (context, next) => {
-    const request = new KoaRequest(context, parseBody);
-    // Koa decodes and resolves some targets, which the interface takes as sent: their paths differ.
-    const found = request.path === context.path ? find(context) : undefined;
-    if (!found) return next();
-    respond(context, await http.handle(request, found));
-  };
-}
-
-/** A request of Koa. koa-bodyparser reads its body, unless other middleware has. */
-export class KoaRequest extends NodeRequest {
+/** A request of Koa. koa-bodyparser reads its body, unless the host's own has. */
+export class KoaRequest implements HttpRequest {
   readonly #context: Context;
   readonly #parseBody: Middleware;
 
   constructor(context: Context, parseBody: Middleware) {
-    super(context.req, context.res);
     this.#context = context;
     this.#parseBody = parseBody;
   }
 
-  override get originalPath(): string {
-    // An outer host such as Express may have changed the target before Koa.
-    return super.originalPath ?? splitRequestTarget(this.#context.originalUrl).path;
+  get method(): string {
+    return this.#context.method;
   }
 
-  override onAuthenticated(principal: Principal): void {
-    super.onAuthenticated(principal);
+  get path(): string {
+    return this.#context.path;
+  }
+
+  get query(): string {
+    return this.#context.querystring;
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#context.req.socket?.remoteAddress;
+  }
+
+  header(name: string): string | undefined {
+    const { headers, headersDistinct } = this.#context.req;
+    const value = headers[name];
+    const sent = headersDistinct?.[name] ?? [];
+    // Of some headers Node.js drops all but the first. Another value is one that the host has set.
+    return sent.length > 1 && value === sent[0] ? sent.join(', ') : value?.toString();
+  }
+
+  onGone(listener: () => void): void {
+    const { res } = this.#context;
+    // No event comes any more if the client has already disconnected.
+    if (res.closed || res.destroyed) listener();
+    else res.once('close', listener);
+  }
+
+  onSent(listener: () => void): void {
+    this.onGone(listener); // a response also closes when it is sent
+  }
+
+  onAuthenticated(principal: Principal): void {
     this.#context.state['principal'] = principal;
   }
 
-  protected override get keptBody(): Uint8Array | undefined {
-    return bytesIn(this.#context.request) ?? super.keptBody;
-  }
-
-  protected override async receive(limit: number): Promise<Uint8Array> {
-    // The parser has one limit, and knows encodings by their case.
-    if (limit > 0 && this.header('content-encoding') === undefined) await this.#parse(limit);
-    const body = this.keptBody ?? (await super.receive(limit));
-    this.#context.request.rawBody = body;
-    return body;
-  }
-
-  async #parse(limit: number): Promise<void> {
+  async readBody(limit: number): Promise<string> {
+    const { req, res, request } = this.#context;
+    delete req.headers['content-encoding']; // it is identity: the parser knows no other case
     try {
       await this.#parseBody(this.#context, async () => {});
     } catch (error) {
-      const { type } = error as { readonly type?: unknown };
-      if (type === 'entity.too.large') throw payloadTooLarge(limit);
+      const { type, body } = error as { readonly type?: unknown; readonly body?: unknown };
+      if (typeof body === 'string') return body; // no JSON: the interface says why
       if (type === 'request.aborted') throw clientDisconnected();
-      throw error;
+      if (type !== 'entity.too.large') throw error;
+      res.once('finish', () => req.resume()); // else the rest would hold the connection
+      throw payloadTooLarge(limit);
     }
+    const { rawBody } = request;
+    if (typeof rawBody !== 'string') throw bodyAlreadyRead();
+    if (Buffer.byteLength(rawBody) > limit) throw payloadTooLarge(limit);
+    return rawBody;
   }
 }
 
-/** koa-bodyparser, told to keep the bytes: the interface decodes and parses them strictly. */
-export function bodyParserOf({ settings }: HttpInterface): Middleware {
-  // Its types know neither `encoding` nor a limit that is a number.
-  const options: object = {
-    // Its parser of texts returns what it reads as it is, so let that one also take JSON.
-    enableTypes: ['text'],
-    extendTypes: { text: ['application/json', '+json'] },
-    textLimit: settings.bodyLimit,
-    encoding: null, // bytes, not a string
-  };
-  return bodyParser(options);
-}
+/**
+ * koa-bodyparser for the bodies of an interface: whatever their type is, because the interface checks it. What it makes of
+ * them is not used, because it rounds integers.
+ */
+export const bodyParserOf = ({ settings }: HttpInterface): Middleware =>
+  bodyParser({
+    enableTypes: ['json'],
+    jsonLimit: settings.bodyLimit as never, // its types know no number
+    strict: false,
+    onProtoPoisoning: 'ignore',
+    detectJSON: () => true,
+  } as bodyParser.Options);

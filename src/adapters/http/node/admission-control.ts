@@ -1,11 +1,9 @@
 import { BusyError, type Admission, type Permit } from '../admission.js';
-import { FairScheduler } from './fair-scheduler.js';
-import { usableMemory } from './server-limits.js';
+import type { HttpRequest } from '../http-message.js';
+import { turns } from './fair-scheduler.js';
 
 // Shared, because capturing a stack costs more than the response.
 const TOO_MANY = new BusyError('too many requests at once, or too many of this caller');
-const STORE_STILL_WORKS = new BusyError('the store still works for too many earlier requests');
-const TOO_MUCH_UNREAD = new BusyError('the clients of this caller leave too much unread');
 const TOO_LATE = new BusyError('too busy to answer soon');
 
 /** The part of a pool that one caller may hold. */
@@ -14,83 +12,100 @@ const SHARE = 0.75;
 const MOST_ABANDONED = 60_000;
 
 /**
- * Shares the event loop, the room for requests and the memory for unread responses among callers. A caller is an API
- * key; all requests without one are one caller. No caller gets more than three quarters of a pool, and a caller that
- * holds nothing in it always gets a place.
+ * Shares the event loop and the places for requests among callers. A caller is an API key; all requests without one are
+ * one caller. A request holds its place until its client has read the response and the store has finished. No caller
+ * gets more than three quarters of the places, and a caller that holds none always gets one.
  */
 export class AdmissionControl implements Admission {
-  readonly #bounds: Bounds;
+  readonly #working: Pool;
+  /** Requests whose bodies are being read. */
+  readonly #reading: Pool;
+  readonly #maxWait: number;
 
   constructor({
     maxInFlight = 256,
     maxWait = 250,
-    maxUnsent = usableMemory() / 4,
   }: {
-    /**
-     * The largest number of requests in progress, of bodies being read, and of calls of the store that go on after
-     * their responses: 1 or more. Default: 256.
-     */
+    /** The largest number of requests in progress, and of bodies being read: 1 or more. Default: 256. */
     readonly maxInFlight?: number | undefined;
     /** How long a request may wait for its caller's turn, in milliseconds. Default: 250. */
     readonly maxWait?: number;
-    /** The most that all clients together may leave unread, in bytes. Default: a quarter of the usable memory. */
-    readonly maxUnsent?: number;
   } = {}) {
-    // NaN would mean no bound.
-    if (!(maxInFlight >= 0)) throw new TypeError('maxInFlight must be a number of 0 or more');
-    this.#bounds = {
-      unchecked: new Pool(Infinity, 1),
-      working: new Pool(maxInFlight, SHARE),
-      reading: new Pool(maxInFlight, SHARE),
-      abandoned: new Pool(maxInFlight, SHARE),
-      unread: new Pool(maxUnsent, SHARE),
-      scheduler: new FairScheduler(),
-      maxWait,
-    };
+    this.#working = new Pool(maxInFlight);
+    this.#reading = new Pool(maxInFlight);
+    this.#maxWait = maxWait;
   }
 
-  /** The number of requests in progress, the unchecked ones included. */
+  /** The number of requests in progress. */
   get inFlight(): number {
-    return this.#bounds.unchecked.used + this.#bounds.working.used;
+    return this.#working.used;
   }
 
-  /** The bytes of responses that clients have not read yet. */
-  get unsent(): number {
-    return this.#bounds.unread.used;
-  }
-
-  /** Call it for every accepted connection: while more come, most turns of the event loop go to accepting them. */
-  accepted(): void {
-    this.#bounds.scheduler.accepted();
-  }
-
-  /** Adds bytes of a response that the client has not read; a negative number once it reads them or disconnects. */
-  countUnsent(keyId: string, bytes: number): void {
-    this.#bounds.unread.add(keyId, bytes);
-  }
-
-  admit(): Permit {
-    return new HeldPermit(this.#bounds);
+  admit(request?: Pick<HttpRequest, 'onSent'>): Permit {
+    const [working, reading] = [this.#working, this.#reading];
+    let caller = '';
+    let held: Pool | undefined;
+    let hasEnded = false;
+    /** Takes a place in a pool in exchange for the one that it holds. */
+    const moveTo = (pool: Pool): void => {
+      if (hasEnded) return;
+      if (pool.refuses(caller)) throw TOO_MANY;
+      held?.add(caller, -1);
+      pool.add(caller, 1);
+      held = pool;
+    };
+    return {
+      admitCaller: async (keyId) => {
+        caller = keyId;
+        if (working.refuses(caller)) throw TOO_MANY;
+        const since = performance.now();
+        const turnsOfOthers = await turns.takeTurn(caller);
+        // A pause of the process, as for a slow disk, is no queue.
+        const isLate = turnsOfOthers > 0 && performance.now() - since > this.#maxWait;
+        if (hasEnded || isLate) throw TOO_LATE;
+        moveTo(working);
+      },
+      whileClient: async (work) => {
+        moveTo(reading);
+        const result = await work();
+        moveTo(working);
+        return result;
+      },
+      end(work) {
+        const pool = held;
+        if (hasEnded) return;
+        hasEnded = true;
+        if (pool === undefined) return;
+        const sent = new Promise<void>((resolve) =>
+          request?.onSent ? request.onSent(resolve) : resolve(),
+        );
+        const settled = pool === working && work && endOrAbandoned(work);
+        void Promise.allSettled([sent, settled]).then(() => pool.add(caller, -1));
+      },
+    };
   }
 }
 
-/** Something that is limited, and how much of it each caller holds. */
+/** Settles when the work does, or when it is no longer waited for. */
+const endOrAbandoned = (work: Promise<unknown>): Promise<unknown> => {
+  const late = new Promise((resolve) => setTimeout(resolve, MOST_ABANDONED).unref());
+  return Promise.race([work, late]);
+};
+
+/** Places, and how many of them each caller holds. */
 class Pool {
   readonly #most: number;
-  readonly #mostEach: number;
   readonly #held = new Map<string, number>();
   used = 0;
 
-  /** @param share the part of `most` that one caller may hold: up to 1 */
-  constructor(most: number, share: number) {
+  constructor(most: number) {
     this.#most = most;
-    this.#mostEach = Math.ceil(most * share);
   }
 
   /** Whether a caller gets nothing more: it holds its whole share, or anything while nothing is left. */
   refuses(caller: string): boolean {
     const held = this.#held.get(caller) ?? 0;
-    return held >= this.#mostEach || (held > 0 && this.used >= this.#most);
+    return held >= Math.ceil(this.#most * SHARE) || (held > 0 && this.used >= this.#most);
   }
 
   /** Adds to what a caller holds, without a check. */
@@ -99,80 +114,5 @@ class Pool {
     const held = (this.#held.get(caller) ?? 0) + count;
     if (held > 0) this.#held.set(caller, held);
     else this.#held.delete(caller);
-  }
-}
-
-interface Bounds {
-  /** Requests whose key is being checked. The connections of the server bound them. */
-  readonly unchecked: Pool;
-  /** Requests in progress. */
-  readonly working: Pool;
-  /** Requests whose bodies are being read. */
-  readonly reading: Pool;
-  /** Calls of the store that go on after their responses. */
-  readonly abandoned: Pool;
-  /** Bytes that clients have not read. */
-  readonly unread: Pool;
-  readonly scheduler: FairScheduler;
-  readonly maxWait: number;
-}
-
-/** Holds a place in one pool at a time, and none while it waits for its turn. */
-class HeldPermit implements Permit {
-  readonly #bounds: Bounds;
-  #caller = '';
-  #pool: Pool | undefined;
-  #hasEnded = false;
-
-  constructor(bounds: Bounds) {
-    this.#bounds = bounds;
-    this.#moveTo(bounds.unchecked);
-  }
-
-  async admitCaller(keyId: string): Promise<void> {
-    const { working, abandoned, unread, scheduler, maxWait } = this.#bounds;
-    this.#hold(undefined);
-    this.#caller = keyId;
-    if (unread.refuses(keyId)) throw TOO_MUCH_UNREAD;
-    if (abandoned.refuses(keyId)) throw STORE_STILL_WORKS;
-    if (working.refuses(keyId)) throw TOO_MANY;
-    const since = performance.now();
-    const turnsOfOthers = await scheduler.takeTurn(keyId);
-    // A pause of the process, as for a slow disk, is no queue.
-    const isLate = turnsOfOthers > 0 && performance.now() - since > maxWait;
-    if (this.#hasEnded || isLate) throw TOO_LATE;
-    this.#moveTo(working);
-  }
-
-  async whileClient<T>(work: () => Promise<T>): Promise<T> {
-    this.#moveTo(this.#bounds.reading);
-    const result = await work();
-    this.#moveTo(this.#bounds.working);
-    return result;
-  }
-
-  end(_length: number, work?: Promise<unknown>): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    const { working, abandoned } = this.#bounds;
-    const goesOn = work !== undefined && this.#pool === working;
-    this.#hold(goesOn ? abandoned : undefined);
-    if (!goesOn) return;
-    const settle = (): void => this.#hold(undefined);
-    work.then(settle, settle);
-    setTimeout(settle, MOST_ABANDONED).unref();
-  }
-
-  /** Takes a place in a pool in exchange for the one that it holds. */
-  #moveTo(pool: Pool): void {
-    if (this.#hasEnded) return;
-    if (pool.refuses(this.#caller)) throw TOO_MANY;
-    this.#hold(pool);
-  }
-
-  #hold(pool: Pool | undefined): void {
-    this.#pool?.add(this.#caller, -1);
-    pool?.add(this.#caller, 1);
-    this.#pool = pool;
   }
 }

@@ -86,3 +86,6 @@ export class FairScheduler {
     return took;
   }
 }
+
+/** Those of this process: it has one event loop. */
+export const turns = new FairScheduler();

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { types } from 'node:util';
-import type { Principal } from '../../../application/ports/authenticator.js';
 import {
   HttpError,
   bodyAlreadyRead,
@@ -14,49 +13,21 @@ import {
   type HttpRequest,
   type HttpResponse,
 } from '../http-message.js';
-import { Gate } from './gate.js';
-import { rawHeaderValues } from './refusals.js';
-
-export function writeResponse(
-  { method }: IncomingMessage,
-  response: ServerResponse,
-  { status, headers, body }: HttpResponse,
-): void {
-  const hasBody = status !== 204 && status !== 304;
-  const content = contentOf(body);
-  const length = hasBody && { 'Content-Length': Buffer.byteLength(content) };
-  response.writeHead(status, { ...headers, ...length });
-  response.end(hasBody && method !== 'HEAD' ? content : undefined);
-}
-
-/** As bytes what the operating system may not take at once: of buffered text, streams count the characters. */
-export const contentOf = (body: string): string | Buffer =>
-  body.length > 64 * 1024 ? Buffer.from(body) : body;
-
-/** What body parsers add to a message: the bytes of the body, and what they made of it. */
-interface ParsedMessage {
-  readonly rawBody?: unknown;
-  readonly body?: unknown;
-}
-
-/** A message in a framework, which may add the target as it was before it removed a prefix. */
-type HostMessage = IncomingMessage & ParsedMessage & { readonly originalUrl?: unknown };
 
 /**
- * A request of `node:http` as the interface needs it, for transports whose framework exposes request and response of
- * `node:http`. It honours what earlier handlers did: headers that they set or removed, and a body that they have
- * read.
+ * A request of `node:http` as the interface needs it, for frameworks that expose request and response of `node:http`. It
+ * uses the headers that earlier handlers set or removed, and a body that they have read and kept.
  */
 export class NodeRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  readonly #request: HostMessage;
+  readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
 
   constructor(request: IncomingMessage, response: ServerResponse) {
     const { method = '', url = '' } = request;
-    const target = splitRequestTarget(url, method);
+    const target = splitRequestTarget(url);
     this.method = method;
     this.path = target.path;
     this.query = target.query;
@@ -64,42 +35,27 @@ export class NodeRequest implements HttpRequest {
     this.#response = response;
   }
 
-  get originalPath(): string | undefined {
-    const { originalUrl } = this.#request;
-    return typeof originalUrl === 'string' ? splitRequestTarget(originalUrl).path : undefined;
-  }
-
   get remoteAddress(): string | undefined {
     return this.#request.socket?.remoteAddress;
   }
 
-  /** Lets a `NodeServer` count for the key what the client leaves unread of the response. */
-  onAuthenticated({ keyId }: Principal): void {
-    const gate: unknown = this.#request.socket;
-    if (gate instanceof Gate) gate.unread.keyId = keyId;
-  }
-
-  /** Runs it once this and all other responses that are ready are written, before the event loop goes on. */
-  afterResponse(task: () => void): void {
-    process.nextTick(task);
-  }
-
   header(name: string): string | undefined {
-    const value = this.#request.headers[name]?.toString();
-    if (value === undefined) return undefined;
-    const sent = rawHeaderValues(this.#request, name);
-    // Of some headers Node.js drops all but the first.
-    return sent.length > 1 && value === sent[0] ? sent.join(', ') : value;
+    const { headers, headersDistinct } = this.#request;
+    const value = headers[name];
+    const sent = headersDistinct?.[name] ?? [];
+    // Of some headers Node.js drops all but the first. Another value is one that the host has set.
+    return sent.length > 1 && value === sent[0] ? sent.join(', ') : value?.toString();
   }
 
-  async readBody(limit: number): Promise<Uint8Array> {
-    const read = this.#bodyReadBefore();
-    const length = read ? read.length : announcedLength(this);
+  async readBody(limit: number): Promise<Uint8Array | string> {
+    const request = this.#request;
+    const kept = keptBody(request);
+    const length = kept === undefined ? announcedLength(this) : Buffer.byteLength(kept);
     if (length > limit) throw payloadTooLarge(limit);
-    if (read) return read;
+    if (kept !== undefined) return kept;
     // Node.js discards the rest only of a body that nobody has begun to read; else it would hold the connection.
-    this.#response.once('finish', () => this.#request.resume());
-    return this.receive(limit);
+    this.#response.once('finish', () => request.resume());
+    return receive(request, limit);
   }
 
   onGone(listener: () => void): void {
@@ -109,55 +65,49 @@ export class NodeRequest implements HttpRequest {
     else response.once('close', listener);
   }
 
-  /** Reads the body from the connection, up to `limit` bytes. */
-  protected receive(limit: number): Promise<Uint8Array> {
-    const request = this.#request;
-    const chunks: Uint8Array[] = [];
-    let length = 0;
-    return new Promise((resolve, reject) => {
-      const take = (chunk: Uint8Array): void => {
-        length += chunk.length;
-        chunks.push(chunk);
-        if (length <= limit) return;
-        request.off('data', take).pause();
-        reject(payloadTooLarge(limit));
-      };
-      request.once('end', () => resolve(Buffer.concat(chunks)));
-      request.once('error', (error) =>
-        reject(error instanceof HttpError ? error : clientDisconnected()),
-      );
-      request.once('close', () => {
-        // Checked first: an error that nobody gets would cost 50 us, for its stack.
-        if (!request.readableEnded) reject(clientDisconnected());
-      });
-      request.on('data', take);
-    });
-  }
-
-  /** The body that another parser has read and kept. */
-  protected get keptBody(): Uint8Array | undefined {
-    return bytesIn(this.#request);
-  }
-
-  /**
-   * The body if another parser has read it. Exact if the parser kept bytes; text has lost what was not UTF-8.
-   * @throws {HttpError} `internal_error`: the parser kept neither
-   */
-  #bodyReadBefore(): Uint8Array | undefined {
-    const { readableDidRead, readableEncoding, readableEnded, destroyed } = this.#request;
-    const kept = this.keptBody;
-    if (kept && (kept.length > 0 || readableEnded)) return kept;
-    // With an encoding set, the stream yields text instead of bytes.
-    if (readableDidRead || readableEncoding || (destroyed && !readableEnded))
-      throw bodyAlreadyRead();
-    return readableEnded ? new Uint8Array() : undefined;
+  onSent(listener: () => void): void {
+    this.onGone(listener); // a response also closes when it is sent
   }
 }
 
-/** The body that a parser has kept on a message: bytes, or text, which has lost what was not UTF-8. */
-export function bytesIn({ rawBody, body }: ParsedMessage): Uint8Array | undefined {
-  if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
-  return [rawBody, body].find(types.isUint8Array);
+/** Reads a body from the connection, up to `limit` bytes. */
+function receive(request: IncomingMessage, limit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  return new Promise((resolve, reject) => {
+    const take = (chunk: Uint8Array): void => {
+      length += chunk.length;
+      chunks.push(chunk);
+      if (length <= limit) return;
+      request.off('data', take).pause();
+      reject(payloadTooLarge(limit));
+    };
+    request.once('end', () => resolve(Buffer.concat(chunks)));
+    request.once('error', (error) =>
+      reject(error instanceof HttpError ? error : clientDisconnected()),
+    );
+    request.once('close', () => {
+      // Checked first: an error that nobody gets would cost 50 us, for its stack.
+      if (!request.readableEnded) reject(clientDisconnected());
+    });
+    request.on('data', take);
+  });
+}
+
+/** What the body parser of a host adds to a message: the bytes or the text of the body, and what it made of them. */
+type ParsedMessage = IncomingMessage & { readonly rawBody?: unknown; readonly body?: unknown };
+
+/**
+ * The body if another parser has read it; bytes are exact, text has lost what was not UTF-8.
+ * @throws {HttpError} `internal_error`: the parser kept neither
+ */
+function keptBody(request: ParsedMessage): Uint8Array | string | undefined {
+  const { rawBody, body, readableDidRead, readableEncoding, readableEnded, destroyed } = request;
+  const kept = typeof rawBody === 'string' ? rawBody : [rawBody, body].find(types.isUint8Array);
+  if (kept && (kept.length > 0 || readableEnded)) return kept;
+  // With an encoding set, the stream yields text instead of bytes.
+  if (readableDidRead || readableEncoding || (destroyed && !readableEnded)) throw bodyAlreadyRead();
+  return readableEnded ? '' : undefined;
 }
 
 /**
@@ -185,4 +135,17 @@ export function createNodeListener(
       if (!response.headersSent) response.destroy(); // a header is not valid; else the host has responded
     }
   };
+}
+
+function writeResponse(
+  { method }: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: HttpResponse,
+): void {
+  const { Vary = '', ...others } = headers;
+  if (Vary !== '') response.appendHeader('Vary', Vary);
+  const hasBody = status !== 204 && status !== 304;
+  const length = hasBody && { 'Content-Length': Buffer.byteLength(body) };
+  response.writeHead(status, { ...others, ...length });
+  response.end(hasBody && method !== 'HEAD' ? body : undefined);
 }

@@ -9,11 +9,8 @@ export interface RefusedRequest extends Pick<HttpRequest, 'method' | 'path' | 'h
   readonly id: string;
 }
 
-export function refusedRequest({
-  method = '-',
-  url = '-',
-  headers,
-}: IncomingMessage): RefusedRequest {
+export function refusedRequest(request: IncomingMessage): RefusedRequest {
+  const { method = '-', url = '-', headers } = request;
   const header = (name: string): string | undefined => headers[name]?.toString();
   return {
     id: requestId(header('x-request-id')),
@@ -32,63 +29,40 @@ export function unparsedRequest(bytes: Buffer | undefined): RefusedRequest {
   return { id: requestId(header('x-request-id')), method: '-', path: '-', header };
 }
 
-export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
+export type ParserError = Error & { readonly code?: string; readonly rawPacket?: Buffer };
 
 /** What Node's parser found wrong, as an error of the interface. */
 export function parserFault({ code }: ParserError): HttpError {
-  if (code === 'HPE_HEADER_OVERFLOW') return new HttpError('headers_too_large');
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new HttpError('headers_too_large', 'The request line and headers are too large.');
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
     return new HttpError('payload_too_large', 'The chunk extensions of the body are too large.');
-  return malformed();
+  return malformed('The request is not valid HTTP/1.1.');
 }
 
-/** The values of a header, named in lower case, in their order. `headers` of Node.js drops some of several. */
-export function rawHeaderValues({ rawHeaders }: IncomingMessage, name: string): string[] {
-  const values: string[] = [];
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const sent = rawHeaders[index] ?? '';
-    const isNamed = sent.length === name.length && sent.toLowerCase() === name;
-    if (isNamed) values.push(rawHeaders[index + 1] ?? '');
-  }
-  return values;
-}
-
-/** Lists of 100-continue alone. Their empty members are ignored (RFC 9110, 5.6.1.2). */
-const SUPPORTED_EXPECT = /^[\s,]*(?:100-continue(?:[\s,]+|$))*$/i;
+export const lateRequest = (): HttpError =>
+  new HttpError('request_timeout', 'The request did not come in time.');
 
 /** What HTTP/1.1 forbids in the headers of a request, and Node's parser accepts. */
 export function requestFault(request: IncomingMessage): HttpError | undefined {
-  const { headers, httpVersion } = request;
+  const { headers, headersDistinct, httpVersion } = request;
   // HTTP/0.9 has neither headers nor a status to respond with.
   if (!httpVersion.startsWith('1.')) return malformed('The request is not HTTP/1.1.');
-  const hosts = rawHeaderValues(request, 'host');
+  const hosts = headersDistinct['host']?.length ?? 0;
   // HTTP/1.0 needs none: health checks of load balancers send it so.
-  if (hosts.length !== 1 && !(httpVersion === '1.0' && hosts.length === 0))
+  if (hosts !== 1 && !(httpVersion === '1.0' && hosts === 0))
     return malformed('The request needs exactly one Host header.');
   if (!/^[\w.~%!$&'()*+,;=:[\]-]*$/.test(headers.host ?? ''))
     return malformed('The Host header is invalid.');
-  if (httpVersion !== '1.0' && !SUPPORTED_EXPECT.test(headers.expect ?? ''))
-    return new HttpError('expectation_failed');
-  return encodingFault(request);
-}
-
-function encodingFault({ headers, httpVersion }: IncomingMessage): HttpError | undefined {
   const encoding = headers['transfer-encoding'];
+  if (encoding === undefined) return undefined;
   // Node reports other encodings only after the listener was called (RFC 9112, 6.1).
-  if (encoding !== undefined && encoding.toLowerCase() !== 'chunked')
+  if (encoding.toLowerCase() !== 'chunked')
     return malformed('The only supported Transfer-Encoding is chunked.');
-  if (encoding !== undefined && httpVersion === '1.0')
-    return malformed('HTTP/1.0 has no Transfer-Encoding.');
-  return undefined;
+  return httpVersion === '1.0' ? malformed('HTTP/1.0 has no Transfer-Encoding.') : undefined;
 }
 
-/** @param message default: the usual one of the code */
-export const malformed = (message?: string): HttpError =>
-  new HttpError('malformed_request', message);
-
-/** @param allow the methods of the whole server: CONNECT has no path that could have its own */
-export const connectRefused = (allow: string): HttpError =>
-  new HttpError('method_not_allowed', 'CONNECT is not supported.', { Allow: allow });
+const malformed = (message: string): HttpError => new HttpError('malformed_request', message);
 
 /** The last response of a connection, as it goes over the wire. */
 export function lastResponse({ status, headers, body }: HttpResponse, method: string): string {
@@ -99,6 +73,6 @@ export function lastResponse({ status, headers, body }: HttpResponse, method: st
     Connection: 'close',
   };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
-  const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, ...lines].join('\r\n');
-  return `${head}\r\n\r\n${method === 'HEAD' ? '' : body}`;
+  const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines].join('\r\n');
+  return `${head}\r\n\r\n${method === 'HEAD' ? '' : String(body)}`;
 }

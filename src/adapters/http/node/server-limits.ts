@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os';
 
-/** What a connection takes at most: two chunks of input that wait for a response, and its objects. */
+/** What a connection takes at most: a chunk of input, a response that waits to be sent, and its objects. */
 const CONNECTION = 192 * 1024;
 
 /**
@@ -8,18 +8,18 @@ const CONNECTION = 192 * 1024;
  * versions. Times are in milliseconds, sizes in bytes.
  */
 export const SERVER_LIMITS = {
-  /** Time for the headers of a request, from the connection or from the first byte of a later request. */
+  /** Time for the headers of a request, from its first byte; on a new connection also for that byte. */
   headersTimeout: 10_000,
-  /** Time for a whole request, its body included, from the same moment. */
+  /** Time for the body of a request, from its headers. */
   requestTimeout: 15_000,
-  /** How often the server checks these timeouts. */
-  connectionsCheckingInterval: 1_000,
   /** How long an idle connection stays open. Longer than proxies in front keep theirs. */
   keepAliveTimeout: 65_000,
-  /** Time for the operating system to take what was written at once, as it does while the client reads. */
+  /** Time for a client to read each part of a response that was written at once. */
   writeTimeout: 20_000,
   /** Size of the request line and headers together. */
   maxHeaderSize: 16 * 1024,
+  /** Requests in progress on one connection. If a client pipelines more, the last of them closes the connection. */
+  maxPipelined: 8,
   /**
    * Open connections; by default no more than a quarter of the memory holds, at 192 KiB each. For one more, the server
    * closes the one that has waited longest for its client, to send a request or to read a response.

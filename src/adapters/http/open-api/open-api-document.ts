@@ -1,52 +1,304 @@
-import { stringifyJson } from '../../../exact-json.js';
-import { ERRORS, type ErrorCode, type ErrorDescription } from '../error-codes.js';
-import { completeSettings, type HttpSettings } from '../http-settings.js';
-import { reference, type Keywords } from '../json-schema.js';
-import {
-  errorExample,
-  isRemoved,
-  servedPaths,
-  type Operation,
-  type Parameter,
-} from '../operations.js';
-import { COMPONENTS } from '../schemas.js';
-import { HEADERS, type DocumentedHeader, type HeaderName } from './headers.js';
+import { PAGE_LIMIT } from '../../../application/call-rules.js';
+import { stringifyJson } from '../../../json.js';
+import { completeSettings, type GivenHttpSettings } from '../http-settings.js';
+import { IDEMPOTENCY_KEY_PATTERN } from '../request-headers.js';
+import { COMPONENTS, int64 } from '../schemas.js';
 
-const TAG = { name: 'animals', description: 'The animals of the store.' };
+const schema = (name: keyof typeof COMPONENTS) => ({ $ref: `#/components/schemas/${name}` });
+const json = (name: keyof typeof COMPONENTS) => ({ 'application/json': { schema: schema(name) } });
 
-/** Errors of the listening server itself, before the operation is known. */
-const OF_THE_MESSAGE: readonly ErrorCode[] = [
-  'malformed_request',
-  'request_timeout',
-  'expectation_failed',
-  'headers_too_large',
-];
+const header = (description: string, required = true, type = 'string') => ({
+  description,
+  required,
+  schema: { type },
+});
 
-/** Further errors of every operation. */
-const OF_EVERY: readonly ErrorCode[] = [
-  'missing_api_key',
-  'invalid_api_key',
-  'internal_error',
-  'service_unavailable',
-];
+/** The headers of responses, by their names. */
+const HEADERS = {
+  'X-Request-Id': header(
+    "Names the request in the log: the client's own value if it is 1 to 128 of `A-Za-z0-9._-`, " +
+      'else new.',
+  ),
+  ETag: header(
+    'Identifies this response and its `Link` (RFC 9110, 8.8.3). Send it in `If-None-Match`.',
+  ),
+  Link: header(
+    'The next page (RFC 8288): `<URL>; rel="next"`, relative to the request. Absent on the last ' +
+      'page.',
+    false,
+  ),
+  Location: header('URL of the new animal (RFC 9110, 10.2.2).'),
+  'Idempotency-Replayed': header('`true` for a replay.', false),
+  'WWW-Authenticate': header(
+    'What is wrong with the key (RFC 6750): `error="insufficient_scope"` names the missing scope.',
+  ),
+  'Retry-After': header('Seconds to wait before a retry (RFC 9110, 10.2.3).', true, 'integer'),
+  Accept: header('The media type to send, if that was the fault.', false),
+  'Accept-Encoding': header('The encoding to send, if that was the fault.', false),
+  Deprecation: header(
+    'When the operation became deprecated (RFC 9745): `@` and seconds since 1970.',
+  ),
+  Sunset: header('When the operation will be removed, as an HTTP-date (RFC 8594).'),
+  /** The Link of getPet. */
+  Successor: header('What to use instead (RFC 5829).'),
+};
+
+const headers = (...names: ReadonlyArray<keyof typeof HEADERS>) =>
+  Object.fromEntries(
+    (['X-Request-Id', ...names] as const).map((name) => [
+      name,
+      { $ref: `#/components/headers/${name}` },
+    ]),
+  );
+
+const error = (description: string, ...names: ReadonlyArray<keyof typeof HEADERS>) => ({
+  description,
+  headers: headers(...names),
+  content: json('Error'),
+});
+
+/** The errors of the listening server itself, before the operation is known. */
+const OF_THE_SERVER = {
+  400: error('The request is not valid HTTP/1.1.'),
+  408: error('The request did not come in time.'),
+  431: error('The request line and headers are too large.'),
+};
+
+/** The errors of every operation. */
+const OF_EVERY = {
+  401: error('API key missing or invalid.', 'WWW-Authenticate'),
+  403: error('The API key lacks the scope of the operation.', 'WWW-Authenticate'),
+  500: error('An error of the service. A change may or may not have happened.'),
+  503: error(
+    'The store is unavailable, the request took too long, or there are too many requests. A ' +
+      'change may or may not have happened.',
+    'Retry-After',
+  ),
+};
+
+/** The errors of every operation that has a body. */
+const OF_A_BODY = {
+  ...OF_THE_SERVER,
+  ...OF_EVERY,
+  400: error('Body missing, required fields missing, or values invalid. Nothing was stored.'),
+  413: error('The body is larger than the limit.'),
+  415: error('The body is not JSON, or is compressed.', 'Accept', 'Accept-Encoding'),
+};
+
+const INVALID_PARAMETER = error('A parameter is invalid, misspelt or given twice.');
+const NOT_FOUND = error('No animal with that identifier.');
+
+const parameter = (place: string, name: string, description: string, value: object) => ({
+  name,
+  in: place,
+  description,
+  schema: value,
+});
+
+const IF_NONE_MATCH = parameter(
+  'header',
+  'If-None-Match',
+  'The `ETag` of an earlier response. While the response would be the same, it is a 304 without ' +
+    'a body.',
+  { type: 'string' },
+);
+
+const PET_ID = {
+  ...parameter(
+    'path',
+    'petId',
+    'Identifier of the animal. Anything other than a 64-bit integer matches no animal and gets ' +
+      '404.',
+    int64(),
+  ),
+  required: true,
+  example: 1n,
+};
+
+const listPets = {
+  operationId: 'listPets',
+  tags: ['animals'],
+  summary: 'List animals',
+  description:
+    'Returns a page of animals in ascending order of `id`. While there are more, the response ' +
+    'has a `Link` with `rel="next"`: follow it as it is, and stop when there is none. Every ' +
+    'animal that exists during the whole traversal, with the `status` if one is given, appears ' +
+    'exactly once.\n\nNeeds the scope `pets:read`.',
+  parameters: [
+    parameter(
+      'query',
+      'limit',
+      'Maximum number of animals returned. Invalid values are refused, not clamped.',
+      { type: 'integer', format: 'int32', ...PAGE_LIMIT },
+    ),
+    parameter(
+      'query',
+      'status',
+      'Returns only animals with this availability status. Default: all.',
+      schema('PetStatus'),
+    ),
+    parameter(
+      'query',
+      'after',
+      'Returns only animals with a greater `id`. The last `id` of a page leads to the next page, ' +
+        'as its `Link` does.',
+      int64(),
+    ),
+    IF_NONE_MATCH,
+  ],
+  responses: {
+    200: {
+      description: 'The animals of the page, at most `limit`.',
+      headers: headers('ETag', 'Link'),
+      content: json('Pets'),
+    },
+    304: { description: 'Unchanged since the given `ETag`.', headers: headers('ETag', 'Link') },
+    ...OF_THE_SERVER,
+    ...OF_EVERY,
+    400: INVALID_PARAMETER,
+  },
+};
+
+const createPet = {
+  operationId: 'createPet',
+  tags: ['animals'],
+  summary: 'Add an animal',
+  description:
+    'Adds an animal and assigns its `id`. To retry the request safely, send an ' +
+    '`Idempotency-Key`. After a 4xx response nothing was stored. After a 5xx the animal may have ' +
+    'been added: retry with the same key.\n\nNeeds the scope `pets:write`.',
+  parameters: [
+    parameter(
+      'header',
+      'Idempotency-Key',
+      'Makes retries safe. Use a new value, such as a UUID, for each animal. The same key with ' +
+        'the same animal returns the first response again, with `Idempotency-Replayed: true`; ' +
+        'with another animal it is 422. Double quotes around it are optional. Keys belong to the ' +
+        'API key and are kept for 24 hours; refused requests do not use them up.',
+      { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN },
+    ),
+  ],
+  requestBody: {
+    description: 'The animal, as uncompressed `application/json` in UTF-8.',
+    required: true,
+    content: json('NewPet'),
+  },
+  responses: {
+    201: {
+      description: 'The animal was added.',
+      headers: headers('Location', 'Idempotency-Replayed'),
+      content: json('Pet'),
+    },
+    ...OF_A_BODY,
+    409: error('A create with the same `Idempotency-Key` is still in progress.', 'Retry-After'),
+    422: error('The `Idempotency-Key` was used before, for another animal.'),
+  },
+};
+
+const ADVICE =
+  'Use `GET /pets` with the `status` filter instead. For one animal: `GET /pets?after=<id - ' +
+  '1>&limit=1`. If the animal is gone, that returns the next one.';
+
+/** A response of a deprecated operation. */
+const deprecated = <Response extends { readonly headers: object }>(response: Response) => ({
+  ...response,
+  headers: {
+    ...response.headers,
+    ...headers('Deprecation', 'Sunset'),
+    Link: { $ref: '#/components/headers/Successor' },
+  },
+});
+
+const getPet = {
+  operationId: 'getPet',
+  tags: ['animals'],
+  summary: 'Get an animal',
+  description:
+    'Returns one animal by its identifier.\n\n**Deprecated**, will be removed on 2030-12-05. ' +
+    `${ADVICE}\n\nNeeds the scope \`pets:read\`.`,
+  deprecated: true,
+  'x-deprecated-sunset': '2030-12-05',
+  'x-deprecated-reason': ADVICE,
+  parameters: [PET_ID, IF_NONE_MATCH],
+  responses: {
+    ...OF_THE_SERVER,
+    200: deprecated({
+      description: 'The animal.',
+      headers: headers('ETag'),
+      content: json('Pet'),
+    }),
+    304: deprecated({ description: 'Unchanged since the given `ETag`.', headers: headers('ETag') }),
+    401: deprecated(OF_EVERY[401]),
+    403: deprecated(OF_EVERY[403]),
+    404: deprecated(NOT_FOUND),
+    500: deprecated(OF_EVERY[500]),
+    503: deprecated(OF_EVERY[503]),
+  },
+};
+
+const FROM = parameter(
+  'query',
+  'from',
+  'Only if the animal has this status now, else 409: of several callers who sell an animal one ' +
+    'succeeds. Default: any status.',
+  schema('PetStatus'),
+);
+
+const OF_A_CHANGE = {
+  404: NOT_FOUND,
+  409: error('The animal does not have the status `from`. Nothing was changed.'),
+  412: error('`If-Match` was sent, which changes do not compare. Nothing was changed.'),
+};
+
+const changePet = {
+  operationId: 'changePet',
+  tags: ['animals'],
+  summary: 'Change an animal',
+  description:
+    'Changes the members that the body has. Omitted members stay as they are. After a 4xx ' +
+    'response nothing was changed.\n\nNeeds the scope `pets:write`.',
+  'x-stability': 'experimental',
+  parameters: [PET_ID, FROM],
+  requestBody: {
+    description: 'What changes, as a merge patch (RFC 7396): uncompressed JSON in UTF-8.',
+    required: true,
+    content: {
+      'application/merge-patch+json': { schema: schema('PetChange') },
+      ...json('PetChange'),
+    },
+  },
+  responses: {
+    200: { description: 'The animal as it is now.', headers: headers(), content: json('Pet') },
+    ...OF_A_BODY,
+    ...OF_A_CHANGE,
+  },
+};
+
+const removePet = {
+  operationId: 'removePet',
+  tags: ['animals'],
+  summary: 'Remove an animal',
+  description:
+    'Removes an animal. Its `id` is never assigned again. A retry of its create still returns ' +
+    'the first response, and does not add the animal again.\n\nNeeds the scope `pets:delete`.',
+  'x-stability': 'experimental',
+  parameters: [PET_ID, FROM],
+  responses: {
+    204: { description: 'The animal was removed.', headers: headers() },
+    ...OF_THE_SERVER,
+    ...OF_EVERY,
+    400: INVALID_PARAMETER,
+    ...OF_A_CHANGE,
+  },
+};
 
 /**
  * The OpenAPI 3.1 document of a service with these settings, as JSON text with exact integers. It declares every status
- * that the service can respond with, and no other. The same settings give the same bytes.
+ * that an operation can respond with. The same settings give the same bytes.
  */
-export function openApiDocument(given: Partial<HttpSettings> = {}): string {
-  const settings = completeSettings(given);
-  const { basePath, publicUrl, stagingUrl } = settings;
-  const operations = paths(settings);
-  // What no served operation refers to is left out. Schemas refer to each other.
-  const referrers = stringifyJson([operations, COMPONENTS]);
-  // References are JSON texts such as "#/components/schemas/Pet".
-  const isUsed = ([name]: readonly [string, unknown]): boolean => referrers.includes(`/${name}"`);
-  const headers = Object.entries<DocumentedHeader>(HEADERS)
-    .filter(isUsed)
-    .map(([name, { description, optional, type = 'string' }]) => {
-      return [name, { description, required: !optional, schema: { type } }];
-    });
+export function openApiDocument(given?: GivenHttpSettings): string {
+  const { basePath, publicUrl, stagingUrl, experimental } = completeSettings(given);
+  const { PetChange, ...schemas } = COMPONENTS;
   const document = {
     openapi: '3.1.1',
     info: {
@@ -62,9 +314,16 @@ export function openApiDocument(given: Partial<HttpSettings> = {}): string {
       { url: publicUrl ?? basePath.slice(1), description: 'Production' },
       ...(stagingUrl === undefined ? [] : [{ url: stagingUrl, description: 'Staging' }]),
     ],
-    tags: [TAG],
+    tags: [{ name: 'animals', description: 'The animals of the store.' }],
     security: [{ bearerAuth: [] }],
-    paths: operations,
+    paths: {
+      '/pets': { get: listPets, post: createPet },
+      '/pets/{petId}': {
+        get: getPet,
+        ...(experimental.includes('changePet') && { patch: changePet }),
+        ...(experimental.includes('removePet') && { delete: removePet }),
+      },
+    },
     components: {
       securitySchemes: {
         bearerAuth: {
@@ -73,140 +332,10 @@ export function openApiDocument(given: Partial<HttpSettings> = {}): string {
           description: 'An API key, as the bearer token.',
         },
       },
-      schemas: Object.fromEntries(Object.entries(COMPONENTS).filter(isUsed)),
-      headers: Object.fromEntries(headers),
+      schemas: { ...schemas, ...(experimental.includes('changePet') && { PetChange }) },
+      headers: HEADERS,
     },
   };
   // TypeBox gives int64s the type "bigint", which JSON Schema does not know.
   return `${stringifyJson(document, 2).replaceAll('"type": "bigint"', '"type": "integer"')}\n`;
 }
-
-function paths(settings: HttpSettings): object {
-  const items = [...servedPaths(settings)].map(([path, operations]) => {
-    const methods = operations.map(([id, operation]) => [
-      operation.method.toLowerCase(),
-      operationObject(id, operation, settings),
-    ]);
-    return [path, Object.fromEntries(methods)];
-  });
-  return Object.fromEntries(items);
-}
-
-/** The Operation Object of an operation (OpenAPI 3.1.1, 4.8.10). */
-function operationObject(id: string, operation: Operation, settings: HttpSettings): object {
-  const { summary, description, scope, stability, deprecation, body, parameters } = operation;
-  const paragraphs = [description];
-  if (deprecation) {
-    const since = day(settings.deprecatedSince);
-    const removal = `will be removed on ${day(deprecation.sunset)}`;
-    paragraphs.push(`**Deprecated** since ${since}, ${removal}. ${deprecation.advice}`);
-  }
-  paragraphs.push(`Needs the scope \`${scope}\`.`);
-  return {
-    operationId: id,
-    tags: [TAG.name],
-    summary,
-    description: paragraphs.join('\n\n'),
-    ...(deprecation && {
-      deprecated: true,
-      'x-deprecated-sunset': day(deprecation.sunset),
-      'x-deprecated-reason': deprecation.advice,
-    }),
-    ...(stability && { 'x-stability': stability }),
-    parameters: Object.entries(parameters).map(parameterObject),
-    ...(body && {
-      requestBody: {
-        description: body.description,
-        required: true,
-        content: content(body.schema, body.types, { example: body.example }),
-      },
-    }),
-    responses: responses(id, operation, settings),
-  };
-}
-
-function parameterObject([name, { in: place, ...rest }]: [string, Parameter]): object {
-  return { name, in: place, required: place === 'path', ...rest };
-}
-
-const day = (date: Date): string => date.toISOString().slice(0, 10);
-
-/** The Responses Object of an operation (OpenAPI 3.1.1, 4.8.16). A removed operation has errors only. */
-function responses(id: string, operation: Operation, settings: HttpSettings): object {
-  const removed = isRemoved(id, settings);
-  const isLimited = settings.rateLimit !== undefined && !removed;
-  const headers: HeaderName[] = ['RequestId'];
-  if (operation.deprecation) headers.push('Deprecation', 'Sunset', 'SuccessorLink');
-  if (isLimited) headers.push('RateLimitPolicy', 'RateLimit');
-  const own: readonly ErrorCode[] = removed ? ['operation_removed'] : operation.errors;
-  const codes = [...own, ...OF_THE_MESSAGE, ...OF_EVERY];
-  if (isLimited) codes.push('rate_limited');
-  if (!removed) codes.push('insufficient_scope');
-  const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status);
-  const errors = [...byStatus].map(([status, same]) => {
-    // A status declares only the headers that all of its errors have.
-    const isOfTheMessage = same.some((code) => OF_THE_MESSAGE.includes(code));
-    const common: readonly HeaderName[] = isOfTheMessage ? ['RequestId'] : headers;
-    return [status, errorResponse(same, operation, settings, common)];
-  });
-  // JavaScript lists numeric member names in ascending order.
-  return {
-    ...(!removed && successResponses(operation, headers)),
-    ...Object.fromEntries(errors),
-  };
-}
-
-function successResponses(
-  { success, conditional }: Operation,
-  common: readonly HeaderName[],
-): object {
-  const { status, description, schema } = success;
-  const headers = references([...common, ...(success.headers ?? [])]);
-  const unchanged = {
-    description: 'Unchanged since the `ETag` in `If-None-Match`. No body.',
-    headers,
-  };
-  return {
-    [status]: { description, headers, ...(schema && { content: content(schema) }) },
-    ...(conditional && { 304: unchanged }),
-  };
-}
-
-/** The response with one of these codes, which have the same status. The first is its example. */
-function errorResponse(
-  codes: readonly ErrorCode[],
-  operation: Operation,
-  settings: HttpSettings,
-  headers: readonly HeaderName[],
-): object {
-  const isPatch = operation.method === 'PATCH' && codes.includes('unsupported_media_type');
-  const described = codes.map((code): ErrorDescription => ERRORS[code]);
-  const meanings = described.map(
-    ({ message, meaning = message }, index) => `\`${codes[index]}\`: ${meaning}`,
-  );
-  const [first] = codes;
-  return {
-    description: meanings.join('\n\n'),
-    headers: references([
-      ...headers,
-      ...described.flatMap((error) => error.headers ?? []),
-      ...(isPatch ? (['AcceptPatch'] as const) : []),
-    ]),
-    // An extension, not a schema: generators would make a type of each and lose the members of Error.
-    'x-error-codes': codes,
-    content: content(reference('Error'), undefined, {
-      example: first && errorExample(first, operation, settings),
-    }),
-  };
-}
-
-const content = (
-  schema: Keywords,
-  types: readonly string[] = ['application/json'],
-  rest = {},
-): object => Object.fromEntries(types.map((type) => [type, { schema, ...rest }]));
-
-const references = (names: readonly HeaderName[]): object =>
-  Object.fromEntries(
-    names.map((name) => [HEADERS[name].name, { $ref: `#/components/headers/${name}` }]),
-  );

@@ -1,22 +1,18 @@
-import { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
-import { createFetchHandler } from '../../../../src/adapters/http/fetch/fetch-handler.js';
-import { createContainer } from '../../../../src/bootstrap/service/container.js';
-import { readSettings } from '../../../../src/bootstrap/service/settings.js';
+import { animalStoreClient } from '../../../../src/adapters/http/client/index.js';
+import { createFetchHandler } from '../../../../src/adapters/http/fetch/index.js';
 import { animalStoreTests } from '../../../contract/index.js';
-import { TOKENS } from '../../../../src/bootstrap/service/wiring.js';
+import { httpInterface, memoryAnimalStore } from '../fixtures.js';
 
-const KEY = 'a-key-of-the-client-tests';
-
-/** A client of the whole service on an empty memory store, without a socket. */
+/** A client of the whole interface on an empty memory store, without a socket. */
 async function open() {
-  const container = await createContainer(
-    readSettings({ STORE_URL: 'memory:', API_KEYS: KEY, EXPERIMENTAL: 'changePet,removePet' }),
-  );
-  const handle = createFetchHandler(await container.getAsync(TOKENS.httpInterface));
-  const store = await container.getAsync(TOKENS.store);
-  const options = { baseUrl: 'http://animals.example/v1', apiKey: KEY };
-  const fetch = (url: string | URL | Request, init?: RequestInit) => handle(new Request(url, init));
-  return { animalStore: new AnimalStoreClient({ ...options, fetch }), close: () => store.close() };
+  const settings = { experimental: ['changePet', 'removePet'] } as const;
+  const handle = createFetchHandler(httpInterface({ animalStore: memoryAnimalStore(), settings }));
+  const animalStore = animalStoreClient({
+    baseUrl: 'http://animals.example/v1',
+    apiKey: 'a-key-of-the-client-tests',
+    fetch: (url, init) => handle(new Request(url, init)),
+  });
+  return { animalStore, close: async () => {} };
 }
 
-describe('AnimalStoreClient', () => animalStoreTests({ describe, it, open }));
+describe('The client of a service', () => animalStoreTests({ describe, it, open }));

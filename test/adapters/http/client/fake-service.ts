@@ -1,6 +1,9 @@
 import { mock } from 'node:test';
-import { AnimalStoreClient } from '../../../../src/adapters/http/client/animal-store-client.js';
-import type { AnimalStoreClientOptions } from '../../../../src/adapters/http/client/client-options.js';
+import {
+  animalStoreClient,
+  type AnimalStoreClient,
+  type AnimalStoreClientOptions,
+} from '../../../../src/adapters/http/client/index.js';
 
 export const BASE_URL = 'https://animals.example/shop/v1';
 export const API_KEY = 'the-secret-key-0123456789';
@@ -8,15 +11,15 @@ export const API_KEY = 'the-secret-key-0123456789';
 export const BELLA = '{"id":1,"name":"Bella","categoryId":7,"status":"available"}';
 export const bella = { name: 'Bella', categoryId: 7 };
 
+/** A call of a client. */
+export type ClientCall = (client: AnimalStoreClient) => Promise<unknown>;
+
 /** A request that the fake service received. */
 export interface Sent {
   readonly url: string;
   readonly init: RequestInit;
   readonly headers: Headers;
 }
-
-/** A call of a client. */
-export type ClientCall = (client: AnimalStoreClient) => Promise<unknown>;
 
 /** The response to one request, or the failure of its fetch. */
 export type Step = Response | Error | ((sent: Sent) => Promise<Response>);
@@ -41,9 +44,10 @@ export const html = (status: number, headers: object = {}): Response =>
   });
 
 /** A response that never comes, until the signal ends it. */
-export const never: Step = ({ init }) =>
+export const never = ({ init }: Sent): Promise<never> =>
   new Promise((_, reject) => {
-    init.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+    const end = (): void => reject(init.signal?.reason);
+    init.signal?.addEventListener('abort', end, { once: true });
   });
 
 /** A response whose body breaks off. */
@@ -57,76 +61,24 @@ export const broken: Step = async () =>
     }),
   );
 
-/** More turns of the event loop than promises and streams without input or output ever take. */
-const IDLE = 20;
-
-interface Timer {
-  readonly due: number;
-  readonly milliseconds: number;
-  readonly callback: () => void;
-}
-
-/** Replaces timers and clocks: time advances to the next timer as soon as nothing else is left to do. */
-class IdleTime {
-  static current = new IdleTime();
-  /** The lengths of the timers that fired. */
-  readonly passed: number[] = [];
-  /** What Math.random returns. */
-  chance = 0.5;
-  elapsed = 0;
-  readonly #timers = new Set<Timer>();
-  #turns: NodeJS.Immediate | undefined;
-
-  /** The number of timers that have neither fired nor been cleared. */
-  get running(): number {
-    return this.#timers.size;
-  }
-
-  schedule(callback: () => void, milliseconds: number): Timer {
-    const timer = { due: this.elapsed + milliseconds, milliseconds, callback };
-    this.#timers.add(timer);
-    this.#whenIdle(IDLE);
-    return timer;
-  }
-
-  cancel(timer: Timer): void {
-    this.#timers.delete(timer);
-  }
-
-  #whenIdle(turns: number): void {
-    clearImmediate(this.#turns);
-    this.#turns = setImmediate(() => (turns > 0 ? this.#whenIdle(turns - 1) : this.#advance()));
-  }
-
-  #advance(): void {
-    const [next] = [...this.#timers].sort((one, other) => one.due - other.due);
-    if (next === undefined) return;
-    this.elapsed = next.due;
-    this.#timers.delete(next);
-    this.passed.push(next.milliseconds);
-    next.callback();
-    this.#whenIdle(IDLE);
-  }
-}
-
-/** Replaces time in each test of the enclosing suite. Every `fakeService` starts a new time. */
-export function useIdleTime(): void {
+/** Makes every pause of the enclosing suite end at once. Returns the lengths of those since the test began. */
+export function skipPauses(chance = 0.5): readonly number[] {
+  const pauses: number[] = [];
   beforeEach(() => {
-    IdleTime.current = new IdleTime();
-    mock.method(globalThis, 'setTimeout', (callback: () => void, milliseconds = 0) =>
-      IdleTime.current.schedule(callback, milliseconds),
-    );
-    mock.method(globalThis, 'clearTimeout', (timer: Timer) => IdleTime.current.cancel(timer));
-    mock.method(performance, 'now', () => IdleTime.current.elapsed);
-    mock.method(Math, 'random', () => IdleTime.current.chance);
+    pauses.splice(0);
+    mock.method(Math, 'random', () => chance);
+    mock.method(globalThis, 'setTimeout', (end: () => void, milliseconds = 0) => {
+      pauses.push(milliseconds);
+      return setImmediate(end);
+    });
   });
   afterEach(() => mock.restoreAll());
+  return pauses;
 }
 
 /** A client of a service that responds with these steps, one for each request, and then always with the last. */
 export function fakeService(...steps: readonly Step[]) {
   const sent: Sent[] = [];
-  IdleTime.current = new IdleTime();
   const fetch: NonNullable<AnimalStoreClientOptions['fetch']> = async (url, init) => {
     const request = { url, init, headers: new Headers(init.headers) };
     sent.push(request);
@@ -136,6 +88,6 @@ export function fakeService(...steps: readonly Step[]) {
     throw step ?? new Error('there is no step');
   };
   const client = (options: Partial<AnimalStoreClientOptions> = {}): AnimalStoreClient =>
-    new AnimalStoreClient({ baseUrl: BASE_URL, apiKey: API_KEY, fetch, ...options });
-  return { sent, timing: IdleTime.current, client };
+    animalStoreClient({ baseUrl: BASE_URL, apiKey: API_KEY, fetch, ...options });
+  return { sent, client };
 }

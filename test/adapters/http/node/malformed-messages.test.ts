@@ -1,13 +1,26 @@
 import { expect } from 'chai';
+import * as fc from 'fast-check';
 import { createKoaApp } from '../../../../src/adapters/http/koa/index.js';
 import { openMemoryStore } from '../../../../src/adapters/memory/index.js';
-import { KEY, REX, httpInterface } from '../fixtures.js';
-import { closeServers, listening } from './listening-server.js';
-import { exchange, expectError, type RawResponse } from './raw-connection.js';
+import { KEY, KeptLog, REX, httpInterface } from '../fixtures.js';
+import {
+  closeServers,
+  echoTarget,
+  expectAllAnswered,
+  head,
+  listening,
+  post,
+} from './listening-server.js';
+import {
+  exchange,
+  expectError,
+  expectStatuses,
+  parseResponses,
+  type RawResponse,
+} from './raw-connection.js';
 
 const HOST = 'Host: a\r\n';
 const BEARER = `Authorization: ${KEY.authorization}\r\n`;
-const JSON_TYPE = 'Content-Type: application/json\r\n';
 const CHUNKED = 'Transfer-Encoding: chunked\r\n';
 const CHUNKS = `${REX.length.toString(16)}\r\n${REX}\r\n0\r\n\r\n`;
 const LONG = 'a'.repeat(17 * 1024);
@@ -20,7 +33,7 @@ const LAST = `${LIST}Connection: close\r\n\r\n`;
 const line = (text: string): string => `${text}\r\n${HOST}${BEARER}\r\n`;
 const listWith = (header: string): string => `${LIST}${header}\r\n\r\n`;
 const createWith = (framing: string, body: string): string =>
-  `POST /v1/pets HTTP/1.1\r\n${HOST}${BEARER}${JSON_TYPE}${framing}\r\n${body}`;
+  `POST /v1/pets HTTP/1.1\r\n${HOST}${BEARER}${framing}\r\n${body}`;
 
 /** What is not HTTP/1.1 as everybody reads it, by the rule that it breaks. */
 const MALFORMED: Readonly<Record<string, readonly string[]>> = {
@@ -97,12 +110,16 @@ describe('The listening service', () => {
   beforeEach(async () => {
     ({ pets } = openMemoryStore());
     const handle = createKoaApp(httpInterface({ pets })).callback();
-    const { port } = await listening((request, response) => void handle(request, response));
+    const { port } = await listening(handle);
     send = (bytes) => exchange(port, Buffer.from(bytes, 'latin1'));
   });
   afterEach(closeServers);
 
-  const stored = async (): Promise<number> => (await pets.list({ limit: 9 })).length;
+  /** Checks that so many animals are stored. */
+  const expectStored = async (count: number): Promise<void> => {
+    const stored = await pets.list({ limit: 9 });
+    expect(stored).to.have.lengthOf(count);
+  };
 
   for (const [what, messages] of Object.entries(MALFORMED)) {
     it(`refuses ${what}, and executes nothing that follows`, async () => {
@@ -110,7 +127,8 @@ describe('The listening service', () => {
         const [response, ...others] = await send(message + CREATE);
 
         expectError(response, 400, 'malformed_request');
-        expect([others, await stored()], JSON.stringify(message)).to.deep.equal([[], 0]);
+        expectStatuses(others);
+        await expectStored(0);
       }
     });
   }
@@ -120,7 +138,8 @@ describe('The listening service', () => {
       const [response, ...others] = await send(bytes + CREATE);
 
       expectError(response, status, code);
-      expect([others, await stored()]).to.deep.equal([[], 0]);
+      expectStatuses(others);
+      await expectStored(0);
     });
   }
 
@@ -146,38 +165,31 @@ describe('The listening service', () => {
     const chunks = CHUNKS.replace('\r\n', ';a=b\r\n').replace(/\r\n$/, 'Authorization: x\r\n\r\n');
     const responses = await send(`\r\n${createWith(CHUNKED, chunks)}${LAST}`);
 
-    expect(responses.map(({ status }) => status)).to.deep.equal([201, 200]);
-    expect(await stored()).to.equal(1);
+    expectStatuses(responses, 201, 200);
+    await expectStored(1);
   });
 
   it('answers the requests before one that is malformed, and none behind it', async () => {
     const responses = await send(`${LIST}\r\n${LIST}\r\n${listWith('X-A : b')}${CREATE}`);
-    expect(responses.map(({ status }) => status)).to.deep.equal([200, 200, 400]);
-    expect(await stored()).to.equal(0);
+    expectStatuses(responses, 200, 200, 400);
+    await expectStored(0);
   });
 
   it('does not take the body of a refused request for a request', async () => {
     const refused = `POST /v1/pets HTTP/1.1\r\n${HOST}Content-Length: `;
     const whole = await send(`${refused}${CREATE.length}\r\n\r\n${CREATE}${LAST}`);
-    expect(whole.map(({ status }) => status)).to.deep.equal([401, 200]);
+    expectStatuses(whole, 401, 200);
 
     const [response, ...others] = await send(`${refused}9999\r\n\r\n${CREATE}`);
     expectError(response, 401, 'missing_api_key');
-    expect([others, await stored()]).to.deep.equal([[], 0]);
+    expectStatuses(others);
+    await expectStored(0);
   });
 
-  for (const [what, authorization, status, code] of [
-    ['without a key', '', 401, 'missing_api_key'],
-    ['with a key', BEARER, 413, 'payload_too_large'],
-  ] as const) {
-    it(`answers ${status} to a body of 1 GB ${what} before any of it is sent`, async () => {
-      const length = 'Content-Length: 1000000000\r\n';
-      const [response] = await send(
-        `POST /v1/pets HTTP/1.1\r\n${HOST}${authorization}${length}\r\n`,
-      );
-      expectError(response, status, code);
-    });
-  }
+  it('ignores an expectation that it does not know', async () => {
+    const [response] = await send(listWith('Expect: foo\r\nConnection: close'));
+    expect(response).to.include({ status: 200, body: '[]' });
+  });
 
   it('finds both of two keys around 1,500 other headers', async () => {
     const many = 'A: b\r\n'.repeat(1500);
@@ -185,6 +197,138 @@ describe('The listening service', () => {
       `GET /v1/pets HTTP/1.1\r\n${HOST}${many}${BEARER}Connection: close\r\n\r\n`,
     );
     const [refused] = await send(`${LIST}${many}${BEARER}Connection: close\r\n\r\n`);
-    expect([served?.status, refused?.status]).to.deep.equal([200, 401]);
+    expect(served?.status).to.equal(200);
+    expect(refused?.status).to.equal(401);
   });
 });
+
+describe('A request that the server refuses itself', () => {
+  afterEach(closeServers);
+
+  it('is logged once, with the request id of its response and without its query', async () => {
+    const log = new KeptLog();
+    const { port } = await listening(echoTarget, { log });
+
+    const [response] = await exchange(
+      port,
+      'GET /path?secret HTTP/1.1\r\nX-Request-Id: mine\r\nUser-Agent: me\r\n\r\n',
+    );
+
+    expectError(response, 400, 'malformed_request');
+    expect(response?.headers.get('x-request-id')).to.equal('mine');
+    expect(log.lines).to.have.lengthOf(1);
+    expect(log.lines[0]).to.include({
+      requestId: 'mine',
+      method: 'GET',
+      path: '/path',
+      status: 400,
+      code: 'malformed_request',
+      clientAddress: '127.0.0.1',
+      userAgent: 'me',
+      bytes: response?.body.length,
+    });
+  });
+
+  it('takes no longer to read for the blanks in a header', async function () {
+    this.timeout(10_000); // 8 of them took 40 s
+    const { port, server } = await listening(echoTarget, { limits: { lingerTime: 60_000 } });
+    const bytes = head('GET /', `X-Request-Id: a${' '.repeat(100_000)}b`);
+
+    for (let count = 0; count < 8; count += 1) {
+      const [response] = await exchange(port, bytes);
+      expectError(response, 431, 'headers_too_large');
+    }
+
+    // The server noticed the end of each client, behind bytes that it did not parse.
+    await expectAllAnswered(server.close(30_000));
+  });
+
+  it('gets all headers but no body if it is HEAD', async () => {
+    const { open } = await listening(echoTarget);
+
+    const connection = await open('HEAD / HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n');
+    await connection.closed;
+
+    expect(connection.received).to.match(
+      /^HTTP\/1\.1 400 [^]*Content-Length: [1-9]\d+\r\n[^]*\r\n\r\n$/,
+    );
+  });
+});
+
+const VALID: readonly string[] = [
+  head('GET /'),
+  head('GET /1') + head('GET /2') + head('GET /3'),
+  post('four') + head('GET /'),
+  `${head('POST /', 'Transfer-Encoding: chunked')}4;a=b\r\nfour\r\n0\r\nTrailer: t\r\n\r\n`,
+  post('four', 'Expect: 100-continue'),
+  head('CONNECT a:1'),
+  head('GET /', 'Connection: Upgrade', 'Upgrade: websocket') + head('GET /'),
+  'GET / HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\n\r\n',
+];
+const PARTS = ['\r\n', '\n', '\r', '\0', ' ', ':', 'Host: b\r\n', 'Content-Length: 9\r\n', 'ÿ'];
+
+/** A place in a text, what is inserted there, and how many bytes behind it are removed, or before it repeated. */
+const CHANGE = fc.record({
+  at: fc.nat(400),
+  inserted: fc.constantFrom('', ...PARTS, ...VALID),
+  removed: fc.integer({ min: -4, max: 4 }),
+});
+
+/** Valid requests with one to four changes. */
+const MUTATED = fc
+  .tuple(fc.constantFrom(...VALID), fc.array(CHANGE, { minLength: 1, maxLength: 4 }))
+  .map(([valid, changes]) =>
+    changes.reduce((text, { at, inserted, removed }) => {
+      const place = at % (text.length + 1);
+      return text.slice(0, place) + inserted + text.slice(Math.max(0, place + removed));
+    }, valid),
+  );
+
+describe('Hostile bytes', () => {
+  afterEach(closeServers);
+
+  // An error that nobody catches, or a rejection, fails it too: in tools/mocha-setup.mjs.
+  it('on 400 connections are each answered or cut off in time, and nothing is thrown', async () => {
+    const seed = Number(process.env['FUZZ_SEED'] ?? 20_261_121);
+    const limits = {
+      headersTimeout: 100,
+      requestTimeout: 150,
+      keepAliveTimeout: 50,
+      lingerTime: 100,
+    };
+    const { server, open } = await listening(
+      (request, response) => request.resume().on('end', () => response.end('listener')),
+      { limits },
+    );
+    const one = async (text: string, round: number): Promise<void> => {
+      const connection = await open(Buffer.from(text, 'latin1'));
+      if (round % 10 === 0) connection.socket.resetAndDestroy();
+      else if (round % 10 === 1) connection.socket.end();
+      try {
+        await connection.closed;
+        expectAllWellFormed(connection.received);
+      } catch (cause) {
+        throw new Error(`seed ${seed}, round ${round}: ${JSON.stringify(text)}`, { cause });
+      }
+    };
+
+    await Promise.all(fc.sample(MUTATED, { numRuns: 400, seed }).map(one));
+
+    // Resolves once no connection is left.
+    await expectAllAnswered(server.close(30_000));
+  });
+});
+
+/** Every response is the listener's, or an error in the interface's shape and the last. */
+function expectAllWellFormed(received: string): void {
+  const { responses } = parseResponses(received);
+  for (const [index, response] of responses.entries()) {
+    if (response.status === 200) {
+      expect(response.body).to.equal('listener');
+    } else {
+      const { code } = JSON.parse(response.body) as { readonly code: string };
+      expectError(response, response.status, code);
+      expect(index, 'what follows an error that closes').to.equal(responses.length - 1);
+    }
+  }
+}

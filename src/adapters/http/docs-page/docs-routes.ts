@@ -1,0 +1,74 @@
+import { respondConditionally } from '../entity-tag.js';
+import { REVALIDATED, UNCACHED, type HeaderFields } from '../http-message.js';
+import type { HttpSettings } from '../http-settings.js';
+import { openRoute, type Route } from '../routes.js';
+import { PAGE, START_SCRIPT } from './docs-page.js';
+
+/** A static file of the docs page. */
+export interface DocsFile {
+  /** Its path below `/docs/`. */
+  readonly name: string;
+  /** Its media type with charset. */
+  readonly type: string;
+  /** Its content, compressed with gzip. */
+  readonly gzip: Uint8Array;
+}
+
+const HTML = 'text/html; charset=utf-8';
+const SCRIPT = 'text/javascript; charset=utf-8';
+
+/**
+ * The docs page at `/docs` and its files below it. `/` redirects to it. All references are relative, so that a proxy may
+ * put everything below another path.
+ */
+export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): Route[] {
+  const headers = { 'Content-Security-Policy': contentPolicy(settings), ...REVALIDATED };
+  const redirect = { ...UNCACHED, 'Content-Type': HTML, Location: 'docs' };
+  return [
+    openRoute('/', {
+      handle: () => ({ status: 307, headers: redirect, body: '<a href="docs">Docs</a>\n' }),
+    }),
+    textRoute('/docs', { ...headers, 'Content-Type': HTML }, PAGE),
+    textRoute('/docs/start.js', { ...headers, 'Content-Type': SCRIPT }, START_SCRIPT),
+    ...files.map((file) => fileRoute(file, headers)),
+  ];
+}
+
+const textRoute = (path: string, headers: HeaderFields, body: string): Route =>
+  openRoute(path, {
+    handle: ({ request }) => respondConditionally(request, { status: 200, headers, body }),
+  });
+
+const fileRoute = ({ name, type, gzip }: DocsFile, others: HeaderFields): Route =>
+  openRoute(`/docs/${name}`, {
+    async handle({ request }) {
+      const vary = { Vary: 'Accept-Encoding, Origin' };
+      const headers = { ...others, ...vary, 'Content-Type': type };
+      const accepted = request.header('accept-encoding') ?? '';
+      return respondConditionally(
+        request,
+        /\bgzip\b(?! *; *q=0)/i.test(accepted)
+          ? { status: 200, headers: { ...headers, 'Content-Encoding': 'gzip' }, body: gzip }
+          : { status: 200, headers, body: await unpacked(gzip) },
+      );
+    },
+  });
+
+async function unpacked(gzip: Uint8Array): Promise<Uint8Array> {
+  const packed = new Blob([gzip]).stream();
+  const content = new Response(packed.pipeThrough(new DecompressionStream('gzip')));
+  return new Uint8Array(await content.arrayBuffer());
+}
+
+/**
+ * The page may load its own files and send requests to the service, here and at its published addresses. No other page
+ * may frame it.
+ */
+function contentPolicy({ publicUrl, stagingUrl }: HttpSettings): string {
+  const addresses = [publicUrl, stagingUrl].flatMap((url) => (url ? new URL(url).origin : []));
+  return (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
+    "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+    ["connect-src 'self'", ...addresses].join(' ')
+  );
+}

@@ -1,0 +1,128 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { turns } from './fair-scheduler.js';
+import type { ServerLimits } from './server-limits.js';
+
+/** How much input is parsed before other connections have their turn, in bytes. */
+export const PIECE = 1024;
+
+/**
+ * The connection of a client as `node:http` sees it: the socket, with its input in small pieces, and with times for what
+ * the client has to send and to read. It does not read HTTP.
+ */
+export class Connection extends Duplex {
+  readonly remoteAddress: string | undefined;
+  /** The responses in progress, in order: several, if the client pipelines. */
+  readonly responses = new Set<ServerResponse>();
+  readonly #socket: Socket;
+  readonly #headersTimeout: number;
+  readonly #onLate: () => void;
+  #isInputWanted = false;
+  #isInputOver = false;
+  /** Whether a request has begun to arrive. */
+  #isReceiving = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param onLate called when the client has not sent the rest of a request in time */
+  constructor(socket: Socket, limits: ServerLimits, onLate: () => void) {
+    super({
+      decodeStrings: false,
+      readableHighWaterMark: PIECE,
+      read: () => {
+        this.#isInputWanted = true;
+        this.#passInput();
+      },
+      write: (chunk, encoding, done) => {
+        socket.write(chunk, encoding, () => {
+          clearTimeout(late);
+          done();
+        });
+        const isLeft = socket.writableLength > 0;
+        const late = isLeft ? setTimeout(() => this.destroy(), limits.writeTimeout) : undefined;
+      },
+      final: (done) => {
+        this.#passInput();
+        socket.end(() => {
+          done();
+          // Its client may still read, and close.
+          if (!this.destroyed) this.#startTimer(limits.lingerTime, () => this.destroy());
+        });
+      },
+      destroy: (_error, done) => {
+        clearTimeout(this.#timer);
+        // Reset, not closed: the operating system would go on sending, for minutes to a client that does not read.
+        if (this.writableLength > 0) socket.resetAndDestroy();
+        else socket.destroy();
+        done(null);
+      },
+    });
+    this.remoteAddress = socket.remoteAddress;
+    this.#socket = socket;
+    this.#headersTimeout = limits.headersTimeout;
+    this.#onLate = onLate;
+    // Without a response: a client would take one that it did not ask for as that to its first request.
+    this.#startTimer(limits.headersTimeout, () => this.end());
+    socket.on('readable', () => this.#passInput());
+    socket.on('end', () => this.#isInputOver || this.push(null));
+    socket.on('timeout', () => this.emit('timeout'));
+    socket.on('error', () => {}); // it closes after it
+    socket.on('close', () => this.destroy());
+  }
+
+  /**
+   * Whether it waits for its client: for a request, or to read a response. One that pipelines must expect a close
+   * (RFC 9112, 9.3.2).
+   */
+  get isWaiting(): boolean {
+    return this.responses.size !== 1 || this.writableLength > 0;
+  }
+
+  /** Gives the client so many milliseconds for the rest of a request whose headers have come. Default: no limit. */
+  limitRequest(milliseconds?: number): void {
+    if (this.writableEnded) return;
+    this.#isReceiving = false;
+    this.#startTimer(milliseconds, this.#onLate);
+  }
+
+  /** Passes no further input, nor its end. It waits in the network until the connection ends, and is then discarded. */
+  endInput(): void {
+    this.#isInputOver = true;
+  }
+
+  /** Emits `timeout` after so many milliseconds without input or output: `node:http` sets it while it is idle. */
+  setTimeout(milliseconds: number): this {
+    this.#socket.setTimeout(milliseconds);
+    return this;
+  }
+
+  #startTimer(milliseconds: number | undefined, onEnd: () => void): void {
+    clearTimeout(this.#timer);
+    this.#timer = milliseconds === undefined ? undefined : setTimeout(onEnd, milliseconds);
+  }
+
+  #passInput(): void {
+    const socket = this.#socket;
+    if (this.writableEnded) {
+      socket.read(); // discarded: closing would reset a connection with unread input
+    } else if (this.#isInputWanted && socket.readableLength > 0) {
+      this.#isInputWanted = false;
+      if (socket.readableLength <= PIECE) this.#passPiece();
+      else void turns.takeTurn(this.remoteAddress ?? '').then(() => this.#passPiece());
+    }
+  }
+
+  #passPiece(): void {
+    if (this.destroyed || this.writableEnded || this.#isInputOver) return;
+    const isLast = this.#socket.readableLength <= PIECE;
+    // Without a size it also looks for the end.
+    const piece: Buffer = this.#socket.read(isLast ? undefined : PIECE);
+    this.push(piece);
+    if (this.#isReceiving || this.responses.size > 0 || isBlank(piece)) return;
+    this.#isReceiving = true;
+    this.#startTimer(this.#headersTimeout, this.#onLate);
+  }
+}
+
+/** Whether there are only empty lines, which a client may send before and after a request (RFC 9112, 2.2). */
+const isBlank = (piece: Buffer): boolean => !piece.some((byte) => byte !== 0x0d && byte !== 0x0a);

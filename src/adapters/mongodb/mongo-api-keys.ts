@@ -1,0 +1,50 @@
+import type { ApiKeyRecord, ApiKeyRepository } from '../../application/ports/api-key-repository.js';
+import { insertion } from './insertion.js';
+import { READ_LIMIT, type MongoConnection } from './mongo-connection.js';
+
+/** An API key, under its id. */
+interface ApiKeyDocument extends Omit<ApiKeyRecord, 'id'> {
+  readonly _id: string;
+}
+
+const toApiKey = ({ _id, ...fields }: ApiKeyDocument): ApiKeyRecord => ({ id: _id, ...fields });
+
+/** Managed API keys in a MongoDB database. */
+export function mongoApiKeys({ database, read, write }: MongoConnection): ApiKeyRepository {
+  const apiKeys = database.collection<ApiKeyDocument>('apiKeys');
+  return {
+    add({ id, ...fields }, call) {
+      const insert = insertion(apiKeys, ({ hash }) => hash === fields.hash);
+      return write('adding an API key', call, async () => {
+        const taken = await insert({ _id: id, ...fields });
+        return taken === undefined;
+      });
+    },
+
+    findById: (id, call) =>
+      read('reading an API key', call, async () => {
+        const found = await apiKeys.findOne({ _id: { $eq: id } }, READ_LIMIT);
+        return found ? toApiKey(found) : undefined;
+      }),
+
+    list: (call) =>
+      read('listing API keys', call, async () => {
+        const found = await apiKeys.find({}, READ_LIMIT).sort({ createdAt: 1 }).toArray();
+        return found.map(toApiKey);
+      }),
+
+    revoke: (id, at, call) =>
+      write('revoking an API key', call, async () => {
+        const found = await apiKeys.findOneAndUpdate(
+          { _id: { $eq: id } },
+          [
+            {
+              $set: { revokedAt: { $ifNull: ['$revokedAt', at] } }, // the first time stays
+            },
+          ],
+          { returnDocument: 'after' },
+        );
+        return found ? toApiKey(found) : undefined;
+      }),
+  };
+}

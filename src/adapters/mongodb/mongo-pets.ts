@@ -1,0 +1,86 @@
+import type { CallOptions, CreatedPet } from '../../application/animal-store.js';
+import { claimId, type PetRepository } from '../../application/ports/pet-repository.js';
+import { IdempotencyConflictError, IdempotencyKeyReusedError } from '../../domain/errors.js';
+import { fingerprintOf, petWithId, type UnsavedPet } from '../../domain/pet.js';
+import { insertion } from './insertion.js';
+import { READ_LIMIT, type MongoConnection } from './mongo-connection.js';
+import { MongoStoreError } from './mongo-errors.js';
+import { PRESENT, petCollection, toPet, type StoredClaim } from './pet-document.js';
+import type { PetIds } from './pet-ids.js';
+
+/** Animals in a MongoDB database. */
+export function mongoPets({ database, read, write }: MongoConnection, ids: PetIds): PetRepository {
+  const pets = petCollection(database);
+
+  async function create(
+    pet: UnsavedPet,
+    claim: StoredClaim | undefined,
+    now: number,
+    call: CallOptions | undefined,
+  ): Promise<CreatedPet> {
+    let id: bigint | undefined;
+    const insert = insertion(pets, (stored) =>
+      claim ? stored.claim?.key === claim.key : fingerprintOf(stored) === fingerprintOf(pet),
+    );
+    return write('adding an animal', call, async () => {
+      id ??= await ids.take();
+      const added = petWithId(id, pet);
+      const { id: _id, ...fields } = added;
+      const taken = await insert({ _id, ...fields, claim });
+      if (taken === undefined) return { pet: added, replayed: false };
+      if (claim && taken !== '_id') return replay(pet, claim, now);
+      throw new MongoStoreError('The counter of ids is behind: restore the whole database.');
+    });
+  }
+
+  /** Answers a create whose claim is taken. */
+  async function replay(
+    pet: UnsavedPet,
+    { key, fingerprint }: StoredClaim,
+    now: number,
+  ): Promise<CreatedPet> {
+    const earlier = await pets.findOne({ 'claim.key': { $eq: key } }, READ_LIMIT);
+    if (!earlier?.claim) throw new IdempotencyConflictError();
+    const { _id, claim } = earlier;
+    if (claim.keepUntil > now) {
+      if (claim.fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
+      return { pet: petWithId(_id, pet), replayed: true };
+    }
+    // By its key alone the server would read the whole collection.
+    const expired = {
+      _id,
+      'claim.keepUntil': claim.keepUntil,
+    };
+    await pets.updateOne(expired, { $unset: { claim: 1 } });
+    throw new IdempotencyConflictError(); // the next try makes the claim
+  }
+
+  return {
+    async add(pet, call) {
+      const created = await create(pet, undefined, 0, call);
+      return created.pet;
+    },
+
+    addOnce(pet, claim, now, call) {
+      const { fingerprint, keepUntil } = claim;
+      return create(pet, { key: claimId(claim), fingerprint, keepUntil }, now, call);
+    },
+
+    findById: (id, call) =>
+      read('reading an animal', call, async () => {
+        const present = { _id: { $eq: id }, status: PRESENT };
+        const found = await pets.findOne(present, READ_LIMIT);
+        return found ? toPet(found) : undefined;
+      }),
+
+    list: ({ after = 0n, limit, status }, call) =>
+      read('listing animals', call, async () => {
+        const filter = {
+          _id: { $gt: after },
+          status: status ? { $eq: status } : PRESENT,
+        };
+        const found = pets.find(filter, READ_LIMIT).sort({ _id: 1 }).limit(limit);
+        return (await found.toArray()).map(toPet);
+      }),
+  };
+}

@@ -1,0 +1,53 @@
+import type { Db } from 'mongodb';
+import { READ_LIMIT } from './mongo-connection.js';
+
+/** How many ids a process takes at a time. Those that are left when it ends are never used. */
+const BLOCK_SIZE = 1000n;
+
+const COUNTER = { _id: 'pets' };
+const UPSERT = {
+  upsert: true,
+  returnDocument: 'after',
+} as const;
+
+export type PetIds = ReturnType<typeof petIds>;
+
+/** The ids of new animals, in blocks from a counter that all processes share. */
+export function petIds(database: Db) {
+  const counters = database.collection<{ _id: string; last: bigint }>('counters');
+  let next = 1n;
+  let end = 0n;
+  let taking: Promise<void> | undefined;
+
+  async function takeBlock() {
+    const increase = { $inc: { last: BLOCK_SIZE } };
+    const counter = await counters.findOneAndUpdate(COUNTER, increase, UPSERT);
+    end = BigInt(counter?.last ?? NaN);
+    next = end - BLOCK_SIZE + 1n;
+  }
+
+  return {
+    /** An id that was never assigned. */
+    async take() {
+      while (next > end) {
+        taking ??= takeBlock().finally(() => {
+          taking = undefined;
+        });
+        await taking;
+      }
+      return next++;
+    },
+
+    /** The greatest id that may have been assigned; 0 if none was. */
+    async last() {
+      const counter = await counters.findOne(COUNTER, READ_LIMIT);
+      return counter?.last ?? 0n;
+    },
+
+    /** Assigns no id up to `last` from now on. */
+    async skip(last: bigint) {
+      await counters.findOneAndUpdate(COUNTER, { $max: { last } }, UPSERT);
+      end = 0n;
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import { expect } from 'chai';
+import { MongoProxy } from './mongo-proxy.js';
+import { describeOnMongo, inDatabase, withClient } from './mongo-server.js';
+import { addOnce, causeOf, closeAll, open, rex } from './store-cases.js';
+
+const BEHIND = 'The counter of ids is behind: restore the whole database.';
+
+describeOnMongo('A MongoDB store whose counter of ids was set back', (server) => {
+  const proxy = new MongoProxy(server);
+  before(() => proxy.open());
+  after(() => proxy.close());
+  afterEach(closeAll);
+
+  for (const cuts of [0, 1, 2, 4])
+    it(
+      `acknowledges only animals that are stored, with ${cuts} connections cut before an insert`,
+      inDatabase(server, async (database) => {
+        const first = await open(proxy.uri(database));
+        // Without a cut, an equal animal must not count as its own, either.
+        const name = cuts === 0 ? rex.name : 'another';
+        await first.pets.add({ ...rex, name });
+        await addOnce(first, 'of another');
+        await first.pets.add({ ...rex, name });
+        const stored = await first.pets.list({ limit: 10 });
+        await withClient(server, (client) =>
+          client.db(database).collection('counters').deleteOne({}),
+        );
+
+        const store = await open(proxy.uri(database));
+        const adding = [
+          () => store.pets.add(rex),
+          () => addOnce(store, 'new'),
+          () => addOnce(store, 'new'),
+        ];
+        for (const add of adding) {
+          let left = cuts;
+          proxy.fateOf = (command) => ('insert' in command && left-- > 0 ? 'is lost' : 'passes');
+          expect(await causeOf(add())).to.equal(BEHIND);
+        }
+        proxy.fateOf = () => 'passes';
+
+        const added = await store.pets.add(rex);
+        expect(await store.pets.list({ limit: 10 })).to.deep.equal([...stored, added]);
+      }),
+    );
+});

@@ -1,0 +1,114 @@
+import { expect } from 'chai';
+import type { Db } from 'mongodb';
+import { rejectionOf } from '../../contract/rejection.js';
+import { until } from '../../until.js';
+import { MongoProxy } from './mongo-proxy.js';
+import { describeOnMongo, inDatabase, uriOf, withClient } from './mongo-server.js';
+import { addOnce, causeOf, closeAll, open, rex } from './store-cases.js';
+
+/** Collections that hold no store, and what an operator reads of them. */
+const UNFIT: ReadonlyArray<readonly [string, object, RegExp]> = [
+  ['pets', { capped: true, size: 4096 }, /pets has the options capped/],
+  ['pets', { collation: { locale: 'en', strength: 2 } }, /pets has the options collation/],
+  ['apiKeys', { viewOn: 'others', pipeline: [] }, /apiKeys has the options viewOn/],
+  ['counters', { timeseries: { timeField: 't' } }, /counters has the options timeseries/],
+  ['claims', {}, /claims is of animal-store 0\.3/],
+];
+
+describeOnMongo('A MongoDB store in a database', (server) => {
+  afterEach(closeAll);
+
+  /** A case with the database and its URL. */
+  const withDatabase = (test: (url: string, database: Db) => Promise<void>) =>
+    inDatabase(server, (name) =>
+      withClient(server, (client) => test(uriOf(server, name), client.db(name))),
+    );
+
+  for (const [name, options, message] of UNFIT)
+    it(
+      `refuses in one line: ${message.source}`,
+      withDatabase(async (url, database) => {
+        await database.createCollection(name, options);
+        for (const mode of ['create', 'existing', 'read'] as const) {
+          const error = (await rejectionOf(open(url, { mode }))) as Error;
+          expect(error).to.include({ name: 'MongoStoreError', isLasting: true });
+          expect(error.message).to.match(message).and.not.include('\n');
+        }
+      }),
+    );
+
+  it('refuses writes where it finds such a collection only then, and reads', async () => {
+    const proxy = await new MongoProxy(server).open();
+    await withDatabase(async (_url, database) => {
+      await database.createCollection('pets', { capped: true, size: 4096 });
+      proxy.fateOf = (command) => ('listCollections' in command ? 'is lost' : 'passes');
+      const { pets } = await open(proxy.uri(database.databaseName));
+      proxy.fateOf = () => 'passes';
+      expect(await causeOf(pets.add(rex))).to.include('has the options capped');
+      expect(await pets.list({ limit: 5 })).to.deep.equal([]);
+    })();
+    proxy.close();
+  });
+
+  it(
+    'uses an index of the same kind by any name, and makes the others',
+    withDatabase(async (url, database) => {
+      const pets = database.collection('pets');
+      await pets.createIndex({ 'claim.key': 1 }, { unique: true, sparse: true, name: 'mine' });
+      const store = await open(url);
+      const added = await addOnce(store, 'k');
+      expect(await addOnce(store, 'k')).to.deep.equal({ ...added, replayed: true });
+      const keys = (await pets.indexes()).map(({ key }) => Object.keys(key).join());
+      expect(keys).to.have.members(['_id', 'claim.key', 'status,_id', 'claim.keepUntil']);
+    }),
+  );
+
+  it(
+    'sweeps at its opening: expired claims, and what is left of removed animals without one',
+    withDatabase(async (url, database) => {
+      const store = await open(url);
+      const { pet: stays } = await addOnce(store, 'expired', Date.now() + 1);
+      const { pet: goes } = await addOnce(store, 'expired, removed', Date.now() + 1);
+      const { pet: isKept } = await addOnce(store, 'live, removed');
+      const { id } = await store.pets.add(rex);
+      for (const removed of [goes.id, isKept.id, id])
+        await store.changes.remove(removed, undefined);
+      await open(url);
+
+      const documents = database.collection('pets').find({}, { projection: { claim: 1 } });
+      await until('it has swept', async () => {
+        documents.rewind();
+        return (await documents.toArray()).length === 2;
+      });
+      documents.rewind();
+      const [first, second] = await documents.toArray();
+      expect(first).to.deep.equal({ _id: stays.id });
+      expect(second).to.have.nested.property('claim.key').that.includes('live');
+      expect(await addOnce(store, 'live, removed')).to.include({ replayed: true });
+    }),
+  );
+
+  it(
+    'says which stored document is no animal',
+    withDatabase(async (url, database) => {
+      const { pets } = await open(url);
+      const { id } = await pets.add(rex);
+      await database.collection('pets').updateOne({}, { $set: { name: 5 } });
+      for (const read of [() => pets.findById(id), () => pets.list({ limit: 5 })])
+        expect(await causeOf(read())).to.include('name must be a string');
+    }),
+  );
+
+  it(
+    'compares values, whatever a program without types passes',
+    withDatabase(async (url) => {
+      const store = await open(url);
+      await store.pets.add(rex);
+      const operator = { $gt: 0 } as never;
+      expect(await store.pets.findById(operator)).to.equal(undefined);
+      expect(await store.changes.remove(operator, undefined)).to.equal(false);
+      expect(await store.pets.list({ limit: 5, status: { $ne: 'x' } as never })).to.deep.equal([]);
+      expect(await store.apiKeys.findById(operator)).to.equal(undefined);
+    }),
+  );
+});

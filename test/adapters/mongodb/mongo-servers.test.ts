@@ -1,0 +1,154 @@
+import { expect } from 'chai';
+import dns, { type LookupAddress, type LookupAllOptions } from 'node:dns';
+import { syncBuiltinESMExports } from 'node:module';
+import type { CompleteStore } from '../../../src/application/ports/store.js';
+import { sampleApiKey } from '../../contract/samples.js';
+import { until } from '../../until.js';
+import { describeOnOwnServers, withClient } from './mongo-server.js';
+import { ReplicaSet, SET } from './mongod.js';
+import { addOnce, causeOf, closeAll, open, rex } from './store-cases.js';
+
+type Callback = (error: Error | null, found: LookupAddress[]) => void;
+
+const untilReady = (store: CompleteStore): Promise<boolean> =>
+  until('the store is ready', () =>
+    store.check().then(
+      () => true,
+      () => false,
+    ),
+  );
+
+describeOnOwnServers('A MongoDB store whose servers', (create, binary) => {
+  afterEach(closeAll);
+
+  it('cannot be reached is opened, says why it cannot serve, and serves once they are there', async () => {
+    const server = await create();
+    const store = await open(server.uri('animals'));
+    expect(await causeOf(store.check())).to.include('ECONNREFUSED');
+    expect(await causeOf(store.pets.add(rex))).to.include('ECONNREFUSED');
+
+    await server.start();
+    await untilReady(store);
+  });
+
+  it('belong to a replica set of another name says both names', async () => {
+    const server = await (await create()).start();
+    const url = server.uri('animals').replace('directConnection=true', 'replicaSet=others');
+    const store = await open(url);
+    for (const name of ['others', SET]) expect(await causeOf(store.check())).to.include(name);
+  });
+
+  it('know a user is served as far as its rights go', async () => {
+    const server = await (await create({ replicaSet: false })).start('--auth');
+    const uriOf = (login: string) => `${server.uri('animals', login)}&authSource=admin`;
+    await server.administer({ createUser: 'root', pwd: 'x', roles: ['root'] });
+    await withClient({ uri: uriOf('root:x@') }, async (client) => {
+      const actions = ['find', 'insert', 'update', 'remove', 'listCollections', 'listIndexes'];
+      const privileges = [{ resource: { db: 'animals', collection: '' }, actions }];
+      const admin = client.db('admin');
+      await admin.command({ createRole: 'writing', privileges, roles: [] });
+      await admin.command({ createUser: 'writer', pwd: 'x', roles: ['writing'] });
+      const roles = [{ role: 'read', db: 'animals' }];
+      await admin.command({ createUser: 'reader', pwd: 'x', roles });
+    });
+    const [root, writer, reader, stranger] = [
+      await open(uriOf('root:x@')),
+      await open(uriOf('writer:x@')),
+      await open(uriOf('reader:x@')),
+      await open(uriOf('root:wrong@')),
+    ];
+    expect(await causeOf(stranger.check())).to.include('Authentication failed');
+    const { pet } = await addOnce(root, 'k');
+    expect(await addOnce(writer, 'k'), 'without createIndex').to.include({ replayed: true });
+    expect(await reader.pets.list({ limit: 5 })).to.deep.equal([pet]);
+    expect(await causeOf(reader.pets.add(rex))).to.include('not authorized');
+  });
+
+  it('lack a majority says so of every write, and reads', async () => {
+    const set = await ReplicaSet.start(binary, { arbiter: true });
+    try {
+      const store = await open(set.uri('animals'));
+      const { pets, changes, apiKeys, transfer } = store;
+      const { id } = await pets.add(rex);
+      await set.members[1]?.kill();
+
+      const writes = [
+        pets.add(rex),
+        addOnce(store, 'k'),
+        changes.change(id, { name: 'Max' }, undefined),
+        changes.remove(id, undefined),
+        apiKeys.add(sampleApiKey()),
+        transfer.writePets([], 5000n),
+      ];
+      for (const cause of await Promise.all(writes.map(causeOf)))
+        expect(cause).to.include('waiting for replication timed out');
+      await store.check();
+      expect(await pets.findById(id)).to.deep.equal({ id, ...rex });
+    } finally {
+      await set.remove();
+    }
+  });
+
+  it('include one whose name nobody resolves are used without it', async () => {
+    const server = await create();
+    await server.start();
+    const host = server.host.replace('127.0.0.1', 'localhost');
+    const members = [
+      { _id: 0, host },
+      {
+        _id: 1,
+        host: '127.hangs.test:1',
+        votes: 0,
+        priority: 0,
+      },
+    ];
+    const config = {
+      _id: SET,
+      version: 2,
+      members,
+      settings: { electionTimeoutMillis: 500 },
+    };
+    await server.administer({ replSetReconfig: config, force: true });
+
+    const restore = resolveTwoAtATime();
+    try {
+      const store = await open(`mongodb://${host}/animals?replicaSet=${SET}`);
+      const pet = await store.pets.add(rex);
+      await server.kill();
+      await causeOf(store.pets.add(rex)); // takes long enough to look the name up again
+      await server.listen();
+      await untilReady(store);
+      expect(await store.pets.list({ limit: 5 })).to.deep.equal([pet]);
+    } finally {
+      restore();
+    }
+  });
+});
+
+/** Makes Node.js resolve two names at a time, as its thread pool does, and never end the look-up of `127.hangs.test`. */
+function resolveTwoAtATime(): () => void {
+  const { lookup } = dns;
+  const waiting: Array<() => void> = [];
+  let places = 2;
+  const next = (): void => {
+    if (places > 0) waiting.shift()?.();
+  };
+  const resolve = (name: string, options: LookupAllOptions, callback: Callback): void => {
+    waiting.push(() => {
+      places -= 1;
+      if (name === '127.hangs.test') return;
+      lookup(name, options, (...found) => {
+        places += 1;
+        callback(...found);
+        next();
+      });
+    });
+    next();
+  };
+  dns.lookup = resolve as typeof lookup;
+  syncBuiltinESMExports();
+  return () => {
+    dns.lookup = lookup;
+    syncBuiltinESMExports();
+  };
+}

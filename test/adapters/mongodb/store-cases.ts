@@ -1,0 +1,40 @@
+import type { CompleteStore, OpenOptions } from '../../../src/application/ports/store.js';
+import type { UnsavedPet } from '../../../src/domain/pet.js';
+import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
+import { UnavailableError } from '../../../src/domain/errors.js';
+
+export const rex: UnsavedPet = Object.freeze({
+  name: 'Rex',
+  categoryId: 7n,
+  status: 'available',
+});
+
+/** Adds Rex for a claim that lives for a day, or until `keepUntil`. */
+export const addOnce = (
+  { pets }: CompleteStore,
+  key: string,
+  keepUntil = Date.now() + 86_400_000,
+) => pets.addOnce(rex, { scope: 'a key', key, fingerprint: 'rex', keepUntil }, Date.now());
+
+const opened: CompleteStore[] = [];
+
+/** Opens a store that `closeAll` closes. */
+export async function open(url: string, options?: OpenOptions): Promise<CompleteStore> {
+  const store = await openMongoStore(url, options);
+  opened.push(store);
+  return store;
+}
+
+export const closeAll = async (): Promise<void> => {
+  await Promise.all(opened.splice(0).map((store) => store.close()));
+};
+
+/** The message of the cause with which a call is unavailable. */
+export async function causeOf(call: Promise<unknown>): Promise<string> {
+  const error: unknown = await call.then(
+    () => new Error('the call succeeded'),
+    (reason: unknown) => reason,
+  );
+  if (error instanceof UnavailableError) return (error.cause as Error).message;
+  throw error;
+}
