@@ -23,12 +23,10 @@ WORKDIR /app
 COPY --from=build /app/package.json /app/LICENSE ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/build/src ./build/src
-# The service reads the styles and the picture of its docs page there.
-COPY --from=build /app/src/adapters/http/docs-page ./src/adapters/http/docs-page
 COPY --from=build --chown=1000:1000 /data /data
 USER 1000
 ENV PATH=$PATH:/app/node_modules/.bin
-ENV HOST=0.0.0.0 PORT=8080 STORE_URL=sqlite:/data/animal-store.db LOG_FORMAT=json
+ENV HOST=0.0.0.0 PORT=8080 STORE_URL=sqlite:/data/animal-store.db
 VOLUME /data
 EXPOSE 8080
 # Not fetch, which costs twice the processor time.
