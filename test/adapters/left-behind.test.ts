@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { createContainer, readSettings, startService } from '../../src/bootstrap/index.js';
 import { leftBehind } from '../left-behind.js';
-import { describeOnMongo, inDatabase, uriOf } from './mongodb/mongo-server.js';
 import { cleanUp, testFile } from './sqlite/test-store.js';
 
 const KEY = 'a-key-of-these-tests';
@@ -32,12 +31,5 @@ describe('Nothing is left', () => {
 
   it('of a service on an SQLite store', async () => {
     expect(await leftBehind(() => useService(`sqlite:${testFile()}`))).to.deep.equal([]);
-  });
-
-  describeOnMongo('of a service on MongoDB', (server) => {
-    const stopped = inDatabase(server, async (database) => {
-      expect(await leftBehind(() => useService(uriOf(server, database)))).to.deep.equal([]);
-    });
-    it('that was stopped', stopped);
   });
 });

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { KEY, Serving } from '../bootstrap/test-io.js';
 import { ROOT } from '../docs/code-blocks.js';
-import { cleanUp, shellLine, temporaryFolder } from '../service/running-service.js';
-import type { Adapter } from '../../src/bootstrap/service/wiring.js';
+import { Child, shell } from '../service/child.js';
+import { removeFolders, temporaryFolder } from '../temporary-folder.js';
+import type { ContainerModule } from 'inversify';
 
 const EXAMPLES = join(ROOT, 'examples');
 const BEARER = { Authorization: `Bearer ${KEY}` };
@@ -14,10 +14,10 @@ const BELLA = `{"id":1,"name":"Bella","categoryId":${LARGEST},"status":"availabl
 
 /** Starts a service in memory, with the adapter that an example exports, and resolves to its URL. */
 async function serve(example?: string): Promise<string> {
-  const modules: Array<{ adapter: Adapter }> = [];
-  if (example !== undefined) modules.push(await import(join(EXAMPLES, example)));
-  const adapters = modules.map(({ adapter }) => adapter);
-  return new Serving({ STORE_URL: 'memory:', API_KEYS: KEY }, ...adapters).ready();
+  const loaded: Array<{ adapter: ContainerModule }> = [];
+  if (example !== undefined) loaded.push(await import(join(EXAMPLES, example)));
+  const modules = loaded.map(({ adapter }) => adapter);
+  return new Serving({ API_KEYS: KEY }, { modules }).ready();
 }
 
 /** Adds an animal. Resolves to it, and to its path. */
@@ -38,7 +38,10 @@ describe('The examples', () => {
   beforeEach(() => {
     folder = temporaryFolder();
   });
-  afterEach(cleanUp);
+  afterEach(async () => {
+    await Promise.all([Serving.stopAll(), Child.endAll()]);
+    removeFolders();
+  });
 
   /** Starts a program that reads `input`. */
   function start(name: string, environment: Readonly<Record<string, string>> = {}, input = '') {
@@ -46,11 +49,15 @@ describe('The examples', () => {
     const line = 'cat input | "$NODE" --disable-warning=ExperimentalWarning "$EXAMPLE"';
     const settings = { API_KEY: KEY, PORT: '0', ANIMALS_FILE: join(folder, 'animals.db') };
     const EXAMPLE = join(EXAMPLES, name);
-    return shellLine(folder, line, { EXAMPLE, ...settings, ...environment });
+    return shell(folder, line, { EXAMPLE, ...settings, ...environment });
   }
 
   /** What a program prints that ends by itself. */
-  const run = async (...given: Parameters<typeof start>) => (await start(...given).ended).out;
+  async function run(...given: Parameters<typeof start>): Promise<string> {
+    const child = start(...given);
+    await child.ended;
+    return child.out;
+  }
 
   it('in-memory.mjs: add, get and list, exactly', async () => {
     expect(await run('embedding/in-memory.mjs')).to.equal(`${BELLA}\n[${BELLA}]\n`);
@@ -66,15 +73,15 @@ describe('The examples', () => {
     const delivery = `Bella ${LARGEST}\nZoë the 2nd -1\n`;
     expect(await run(name, {}, delivery)).to.equal('2 added\n');
     expect(await run(name, {}, `${delivery}Milo 2\n`)).to.equal('1 added\n');
-    const { err, code } = await start(name, {}, `${delivery}Milo\n`).ended;
-    const told = 'line 3: expected a name, a space and a whole number\n';
-    expect({ err, code }).to.deep.equal({ err: told, code: 1 });
+    const wrong = start(name, {}, `${delivery}Milo\n`);
+    expect(await wrong.ended).to.equal(1);
+    expect(wrong.err).to.equal('line 3: expected a name, a space and a whole number\n');
   });
 
   it('without-sockets.test.mjs: passes', async () => {
-    const { out, code } = await start('embedding/without-sockets.test.mjs').ended;
-    expect(out).to.match(/^. (?:pass 1|tests 1)$/m);
-    expect(code, out).to.equal(0);
+    const child = start('embedding/without-sockets.test.mjs');
+    expect(await child.ended, child.out).to.equal(0);
+    expect(child.out).to.match(/^. (?:pass 1|tests 1)$/m);
   });
 
   for (const [name, base] of [
@@ -82,8 +89,7 @@ describe('The examples', () => {
     ['embedding/koa-app.mjs', '/shop/v1'],
   ] as const) {
     it(`${name}: serves the animals at ${base}, exactly`, async () => {
-      const lines = createInterface(start(name).process.stdout);
-      const { value: url } = await lines[Symbol.asyncIterator]().next();
+      const [url = ''] = await start(name).said(/^http:\S+$/m);
       const { animal, path } = await addBella(url + base);
       expect(animal).to.include(`"categoryId":${LARGEST},`);
       expect(await get(url + path)).to.equal(animal);
@@ -96,15 +102,14 @@ describe('The examples', () => {
 
   it('own-service.mjs: serves with its own log and a first key', async () => {
     const settings = { API_KEY: '', STORE_URL: 'memory:' };
-    const { process: child, ended } = start('embedding/own-service.mjs', settings);
-    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
-    const { value: url } = await lines.next();
-    const { value: key } = await lines.next();
-    const { animal } = await addBella(url, { Authorization: `Bearer ${String(key).slice(4)}` });
+    const child = start('embedding/own-service.mjs', settings);
+    const [, url = '', key = ''] = await child.said(/^(http:\S+)\n(.+)$/m);
+    const { animal } = await addBella(url, { Authorization: `Bearer ${key.slice(4)}` });
     expect(animal).to.equal(BELLA);
-    expect((await lines.next()).value, 'what it prints').to.equal(`new ${BELLA}`);
-    process.kill(-(child.pid ?? 0), 'SIGTERM');
-    expect((await ended).err).to.match(/"path":"\/v1\/pets".*"status":201/);
+    await child.said(/^new /m);
+    expect(child.out, 'what it prints').to.include(`new ${BELLA}`);
+    await child.stop();
+    expect(child.err).to.match(/"path":"\/v1\/pets".*"status":201/);
   });
 
   it('second-resource: categories are behind the same keys', async () => {
@@ -132,8 +137,8 @@ describe('The examples', () => {
     const second = await run('client.mjs', environment, delivery);
     expect(second).to.equal(`exists ${BELLA}\nexists ${other}\n${list}`);
 
-    const refused = await start('client.mjs', { ...environment, API_KEY: 'another-key' }).ended;
+    const refused = start('client.mjs', { ...environment, API_KEY: 'another-key' });
+    expect(await refused.ended).to.equal(1);
     expect(refused.err).to.match(/^invalid_api_key .* \(request [\da-f-]+\)\n$/);
-    expect(refused.code).to.equal(1);
   });
 });

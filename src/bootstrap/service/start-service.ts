@@ -2,6 +2,7 @@ import type { Container } from 'inversify';
 import { setTimeout as delay } from 'node:timers/promises';
 import { crossOriginHeaders } from '../../adapters/http/cross-origin.js';
 import { NodeServer } from '../../adapters/http/node/node-server.js';
+import type { Store } from '../../application/ports/store.js';
 import { TOKENS } from './tokens.js';
 
 /** The running service. */
@@ -46,11 +47,7 @@ export async function startService(container: Container): Promise<Service> {
       if (drainDelay > 0) server.drain();
       await delay(drainDelay);
       const areAnswered = await server.close(shutdownDeadline);
-      const isClosed = await Promise.race([
-        store.close().then(() => true),
-        delay(CLOSING_TIME, false),
-      ]);
-      return areAnswered && isClosed;
+      return (await closesInTime(store)) && areAnswered;
     };
     return {
       url: origin + basePath,
@@ -61,6 +58,18 @@ export async function startService(container: Container): Promise<Service> {
   } catch (error) {
     await store.close().catch(() => {}); // the first error matters more
     throw error;
+  }
+}
+
+/** Whether the store closes within five seconds, as its port promises: one that does not must not keep the process. */
+async function closesInTime(store: Store): Promise<boolean> {
+  const closed = new AbortController();
+  const late = delay(CLOSING_TIME, false, { signal: closed.signal });
+  try {
+    return await Promise.race([store.close().then(() => true), late]);
+  } finally {
+    late.catch(() => {}); // the timer has ended
+    closed.abort();
   }
 }
 
