@@ -8,15 +8,21 @@ export const read = (file: string): string => readFileSync(join(ROOT, file), 'ut
 
 const HEADING_OR_BLOCK = /^#+ (.*)$|^```.*\n([^]*?)^```$/gm;
 
+/** The fenced blocks below a heading: `README.md > Run it`. */
+export function codeBelow(place: string): readonly string[] {
+  const [document = '', heading] = place.split(' > ');
+  const blocks: string[] = [];
+  let current = '';
+  for (const [, title, code = ''] of read(document).matchAll(HEADING_OR_BLOCK)) {
+    if (title === undefined && current === heading) blocks.push(code);
+    current = title ?? current;
+  }
+  return blocks;
+}
+
 /** A fenced block of a document: `README.md > Run it > 2` is the second one below that heading. */
 export function codeAt(place: string): string {
-  const [document = '', heading, number] = place.split(' > ');
-  let current = '';
-  let count = 0;
-  for (const [, title, code = ''] of read(document).matchAll(HEADING_OR_BLOCK)) {
-    count = title === undefined ? count + 1 : 0;
-    current = title ?? current;
-    if (current === heading && count === Number(number)) return code;
-  }
-  throw new Error(`there is no block at ${place}`);
+  const block = codeBelow(place)[Number(place.split(' > ')[2]) - 1];
+  if (block === undefined) throw new Error(`there is no block at ${place}`);
+  return block;
 }

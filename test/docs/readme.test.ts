@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Serving } from '../bootstrap/test-io.js';
-import { Child, shell as startShell } from '../service/child.js';
+import { Child, shell } from '../service/child.js';
 import { removeFolders, temporaryFolder } from '../temporary-folder.js';
-import { codeAt } from './code-blocks.js';
+import { codeAt, codeBelow } from './code-blocks.js';
 
 describe('The README', () => {
   let folder: string;
@@ -12,30 +12,36 @@ describe('The README', () => {
     folder = temporaryFolder(import.meta.dirname); // in this package, whose name a program can import
   });
   afterEach(async () => {
-    await Promise.all([Serving.stopAll(), Child.endAll()]);
+    await Child.endAll();
+    await Serving.stopAll();
     removeFolders();
   });
 
   /** What a line for a shell prints. */
-  async function shell(line: string, environment = {}): Promise<string> {
-    const child = startShell(folder, line, environment);
+  async function printedBy(line: string, environment = {}): Promise<string> {
+    const child = shell(folder, line, environment);
     expect(await child.ended, `${line}\n${child.err}`).to.equal(0);
     return child.out;
   }
 
   it('shows requests and their responses', async function () {
-    if ((await startShell(folder, 'command -v curl').ended) !== 0) this.test?.skip(); // no curl here
-    const service = new Serving({ STORE_URL: `sqlite:${join(folder, 'animals.db')}` });
+    if ((await shell(folder, 'command -v curl').ended) !== 0) this.test?.skip(); // no curl here
+    const STORE_URL = `sqlite:${join(folder, 'animals.db')}`;
+    const service = new Serving({ STORE_URL, EXPERIMENTAL: 'changePet' });
     const url = await service.ready();
-    const [KEY] = /ast_live_\w+/.exec(service.io.out) ?? [];
-    const steps = codeAt('README.md > Run it > 2').split(/^\$ /m);
-    const requests = steps.filter((step) => step.startsWith('curl'));
-    expect(requests).to.have.length(3);
+    const [key = ''] = /ast_live_\w+/.exec(service.io.out) ?? [];
+    const [variables = '', ...requests] = codeBelow('README.md > What you get')
+      .flatMap((block) => block.split(/^\$ /m))
+      .filter((step) => step !== '');
+    expect(requests).to.have.length(5);
+    const set = variables
+      .trimEnd()
+      .replace('http://127.0.0.1:8080/v1', url)
+      .replace('ast_live_...', key);
     for (const request of requests) {
       const [command = '', ...shown] = request.trimEnd().split('\n');
-      const line = `${command} -s`.replace('http://127.0.0.1:8080/v1', url);
 
-      const printed = (await shell(line, { KEY })).split(/\r?\n/);
+      const printed = (await printedBy(`${set}; ${command} -s`)).split(/\r?\n/);
 
       // The lines that are shown, in this order, perhaps with others between them.
       let place = 0;
@@ -48,7 +54,7 @@ describe('The README', () => {
 
   it('shows how to embed the use cases', async () => {
     writeFileSync(join(folder, 'embed.mjs'), codeAt('README.md > Embed it > 1'));
-    expect(await shell('"$NODE" embed.mjs')).to.equal(
+    expect(await printedBy('"$NODE" embed.mjs')).to.equal(
       '{"id":1,"name":"Bella","categoryId":9223372036854775807,"status":"available"}\n',
     );
   });
