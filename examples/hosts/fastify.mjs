@@ -10,7 +10,6 @@ async function animals(app, { http }) {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _body, done) => done(null)); // leaves the body to the animal store
   app.all('/*', (request, reply) => {
-    request.raw.originalUrl = request.raw.url;
     request.raw.url = request.raw.url.slice(PREFIX.length);
     reply.hijack();
     listener(request.raw, reply.raw);

@@ -8,7 +8,7 @@ export const PREFIX = '/shop';
 
 export function listen(http, port) {
   const app = new Hono();
-  app.all(`${PREFIX}/*`, mount(createFetchHandler(http, { mount: PREFIX }))); // Hono strips the prefix
+  app.all(`${PREFIX}/*`, mount(createFetchHandler(http))); // Hono strips the prefix
   app.get('/hours', (context) => context.json({ open: '9:00', close: '18:00' }));
   return serve({ fetch: app.fetch, hostname: '127.0.0.1', port });
 }

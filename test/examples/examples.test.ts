@@ -115,7 +115,7 @@ describe('The examples', () => {
   it('second-resource: categories are behind the same keys', async () => {
     const url = await serve('second-resource/adapter.mjs');
     expect(await get(`${url}/categories/2`)).to.equal('{"id":2,"name":"Cats"}');
-    expect(await get(`${url}/categories/3`)).to.include('"category_not_found"');
+    expect(await get(`${url}/categories/3`)).to.equal('No category has this id.');
     expect((await fetch(`${url}/categories`)).status, 'without a key').to.equal(401);
     expect(await get(`${url}/pets`)).to.equal('[]');
   });

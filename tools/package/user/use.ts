@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createAnimalStore, stringifyJson, type AnimalStore } from 'animal-store';
 import { ApiKeyAuthenticator } from 'animal-store/api-keys';
 import 'animal-store/bootstrap';
-import { AnimalStoreClient } from 'animal-store/client';
+import { animalStoreClient } from 'animal-store/client';
 import 'animal-store/contract';
 import { createFetchHandler } from 'animal-store/fetch';
 import { HttpInterface, Readiness } from 'animal-store/http';
@@ -23,7 +23,7 @@ for (const { pets, check, close } of [openMemoryStore(), file]) {
     readiness: new Readiness(check),
   });
   const handle: (request: Request) => Promise<Response> = createFetchHandler(http);
-  const client: AnimalStore = new AnimalStoreClient({
+  const client: AnimalStore = animalStoreClient({
     baseUrl: 'http://localhost/v1',
     apiKey,
     fetch: (...request) => handle(new Request(...request)),
