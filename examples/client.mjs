@@ -10,11 +10,11 @@
 import { createHash } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import { isAnimalStoreError, stringifyJson } from 'animal-store';
-import { AnimalStoreClient, ServiceError } from 'animal-store/client';
+import { animalStoreClient, ServiceError } from 'animal-store/client';
 
 const { BASE_URL = 'http://127.0.0.1:8080/v1', API_KEY = '' } = process.env;
 
-const animalStore = new AnimalStoreClient({ baseUrl: BASE_URL, apiKey: API_KEY });
+const animalStore = animalStoreClient({ baseUrl: BASE_URL, apiKey: API_KEY });
 
 // Ctrl-C ends the current call. A reader that leaves (`| head`) ends the program.
 const interruption = new AbortController();

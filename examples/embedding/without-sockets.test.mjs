@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAnimalStore } from 'animal-store';
 import { ApiKeyAuthenticator } from 'animal-store/api-keys';
-import { AnimalStoreClient } from 'animal-store/client';
+import { animalStoreClient } from 'animal-store/client';
 import { createFetchHandler } from 'animal-store/fetch';
 import { HttpInterface, Readiness } from 'animal-store/http';
 import { openMemoryStore } from 'animal-store/memory';
@@ -29,7 +29,7 @@ async function namesOnSale(animals) {
 }
 
 await test('only animals that are available are on sale', async () => {
-  const animals = new AnimalStoreClient({
+  const animals = animalStoreClient({
     baseUrl: 'http://localhost/v1',
     apiKey: 'key-for-tests',
     fetch: serviceForTests(),

@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Serving } from '../bootstrap/test-io.js';
-import { cleanUp, shellLine, temporaryFolder } from '../service/running-service.js';
+import { cleanUp, shell as startShell } from '../service/child.js';
+import { temporaryFolder } from '../temporary-folder.js';
 import { codeAt } from './code-blocks.js';
 
 describe('The README', () => {
@@ -14,13 +15,13 @@ describe('The README', () => {
 
   /** What a line for a shell prints. */
   async function shell(line: string, environment = {}): Promise<string> {
-    const { code, out, err } = await shellLine(folder, line, environment).ended;
-    expect(code, `${line}\n${err}`).to.equal(0);
-    return out;
+    const child = startShell(folder, line, environment);
+    expect(await child.ended, `${line}\n${child.err}`).to.equal(0);
+    return child.out;
   }
 
   it('shows requests and their responses', async function () {
-    if ((await shellLine(folder, 'command -v curl').ended).code !== 0) this.test?.skip(); // no curl here
+    if ((await startShell(folder, 'command -v curl').ended) !== 0) this.test?.skip(); // no curl here
     const service = new Serving({ STORE_URL: `sqlite:${join(folder, 'animals.db')}` });
     const url = await service.ready();
     const [KEY] = /ast_live_\w+/.exec(service.io.out) ?? [];

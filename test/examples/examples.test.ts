@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { KEY, Serving } from '../bootstrap/test-io.js';
 import { ROOT } from '../docs/code-blocks.js';
-import { cleanUp, shellLine, temporaryFolder } from '../service/running-service.js';
-import type { Adapter } from '../../src/bootstrap/service/wiring.js';
+import { cleanUp, shell, type Child } from '../service/child.js';
+import { temporaryFolder } from '../temporary-folder.js';
+import type { ContainerModule } from '../../src/bootstrap/index.js';
 
 const EXAMPLES = join(ROOT, 'examples');
 const BEARER = { Authorization: `Bearer ${KEY}` };
@@ -14,10 +14,10 @@ const BELLA = `{"id":1,"name":"Bella","categoryId":${LARGEST},"status":"availabl
 
 /** Starts a service in memory, with the adapter that an example exports, and resolves to its URL. */
 async function serve(example?: string): Promise<string> {
-  const modules: Array<{ adapter: Adapter }> = [];
-  if (example !== undefined) modules.push(await import(join(EXAMPLES, example)));
-  const adapters = modules.map(({ adapter }) => adapter);
-  return new Serving({ STORE_URL: 'memory:', API_KEYS: KEY }, ...adapters).ready();
+  const loaded: Array<{ adapter: ContainerModule }> = [];
+  if (example !== undefined) loaded.push(await import(join(EXAMPLES, example)));
+  const modules = loaded.map(({ adapter }) => adapter);
+  return new Serving({ API_KEYS: KEY }, { modules }).ready();
 }
 
 /** Adds an animal. Resolves to it, and to its path. */
@@ -41,16 +41,24 @@ describe('The examples', () => {
   afterEach(cleanUp);
 
   /** Starts a program that reads `input`. */
-  function start(name: string, environment: Readonly<Record<string, string>> = {}, input = '') {
+  function start(
+    name: string,
+    environment: Readonly<Record<string, string>> = {},
+    input = '',
+  ): Child {
     writeFileSync(join(folder, 'input'), input);
     const line = 'cat input | "$NODE" --disable-warning=ExperimentalWarning "$EXAMPLE"';
     const settings = { API_KEY: KEY, PORT: '0', ANIMALS_FILE: join(folder, 'animals.db') };
     const EXAMPLE = join(EXAMPLES, name);
-    return shellLine(folder, line, { EXAMPLE, ...settings, ...environment });
+    return shell(folder, line, { EXAMPLE, ...settings, ...environment });
   }
 
   /** What a program prints that ends by itself. */
-  const run = async (...given: Parameters<typeof start>) => (await start(...given).ended).out;
+  async function run(...given: Parameters<typeof start>): Promise<string> {
+    const child = start(...given);
+    await child.ended;
+    return child.out;
+  }
 
   it('in-memory.mjs: add, get and list, exactly', async () => {
     expect(await run('embedding/in-memory.mjs')).to.equal(`${BELLA}\n[${BELLA}]\n`);
@@ -66,15 +74,15 @@ describe('The examples', () => {
     const delivery = `Bella ${LARGEST}\nZoë the 2nd -1\n`;
     expect(await run(name, {}, delivery)).to.equal('2 added\n');
     expect(await run(name, {}, `${delivery}Milo 2\n`)).to.equal('1 added\n');
-    const { err, code } = await start(name, {}, `${delivery}Milo\n`).ended;
-    const told = 'line 3: expected a name, a space and a whole number\n';
-    expect({ err, code }).to.deep.equal({ err: told, code: 1 });
+    const child = start(name, {}, `${delivery}Milo\n`);
+    expect(await child.ended).to.equal(1);
+    expect(child.err).to.equal('line 3: expected a name, a space and a whole number\n');
   });
 
   it('without-sockets.test.mjs: passes', async () => {
-    const { out, code } = await start('embedding/without-sockets.test.mjs').ended;
-    expect(out).to.match(/^. (?:pass 1|tests 1)$/m);
-    expect(code, out).to.equal(0);
+    const child = start('embedding/without-sockets.test.mjs');
+    expect(await child.ended, child.out).to.equal(0);
+    expect(child.out).to.match(/^. (?:pass 1|tests 1)$/m);
   });
 
   for (const [name, base] of [
@@ -82,8 +90,7 @@ describe('The examples', () => {
     ['embedding/koa-app.mjs', '/shop/v1'],
   ] as const) {
     it(`${name}: serves the animals at ${base}, exactly`, async () => {
-      const lines = createInterface(start(name).process.stdout);
-      const { value: url } = await lines[Symbol.asyncIterator]().next();
+      const [url] = await start(name).said(/^http:\S+/m);
       const { animal, path } = await addBella(url + base);
       expect(animal).to.include(`"categoryId":${LARGEST},`);
       expect(await get(url + path)).to.equal(animal);
@@ -96,21 +103,21 @@ describe('The examples', () => {
 
   it('own-service.mjs: serves with its own log and a first key', async () => {
     const settings = { API_KEY: '', STORE_URL: 'memory:' };
-    const { process: child, ended } = start('embedding/own-service.mjs', settings);
-    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
-    const { value: url } = await lines.next();
-    const { value: key } = await lines.next();
-    const { animal } = await addBella(url, { Authorization: `Bearer ${String(key).slice(4)}` });
+    const child = start('embedding/own-service.mjs', settings);
+    const [, url = '', key = ''] = await child.said(/^(http:\S+)\nkey (\S+)\n/m);
+    const { animal } = await addBella(url, { Authorization: `Bearer ${key}` });
     expect(animal).to.equal(BELLA);
-    expect((await lines.next()).value, 'what it prints').to.equal(`new ${BELLA}`);
-    process.kill(-(child.pid ?? 0), 'SIGTERM');
-    expect((await ended).err).to.match(/"path":"\/v1\/pets".*"status":201/);
+    await child.said(/^new \{.*\}\n/m);
+    child.signalGroup('SIGTERM');
+    await child.ended;
+    expect(child.out).to.include(`new ${BELLA}\n`);
+    expect(child.err).to.match(/"path":"\/v1\/pets".*"status":201/);
   });
 
   it('second-resource: categories are behind the same keys', async () => {
     const url = await serve('second-resource/adapter.mjs');
     expect(await get(`${url}/categories/2`)).to.equal('{"id":2,"name":"Cats"}');
-    expect(await get(`${url}/categories/3`)).to.include('"category_not_found"');
+    expect(await get(`${url}/categories/3`)).to.equal('No category has this id.');
     expect((await fetch(`${url}/categories`)).status, 'without a key').to.equal(401);
     expect(await get(`${url}/pets`)).to.equal('[]');
   });
@@ -132,8 +139,8 @@ describe('The examples', () => {
     const second = await run('client.mjs', environment, delivery);
     expect(second).to.equal(`exists ${BELLA}\nexists ${other}\n${list}`);
 
-    const refused = await start('client.mjs', { ...environment, API_KEY: 'another-key' }).ended;
+    const refused = start('client.mjs', { ...environment, API_KEY: 'another-key' });
+    expect(await refused.ended).to.equal(1);
     expect(refused.err).to.match(/^invalid_api_key .* \(request [\da-f-]+\)\n$/);
-    expect(refused.code).to.equal(1);
   });
 });

@@ -1,8 +1,11 @@
 import { join } from 'node:path';
 import type { Store } from '../../src/application/ports/store.js';
-import { createContainer } from '../../src/bootstrap/service/container.js';
-import { readSettings } from '../../src/bootstrap/service/settings.js';
-import { TOKENS, type Adapter } from '../../src/bootstrap/service/wiring.js';
+import {
+  TOKENS,
+  createContainer,
+  readSettings,
+  type ContainerModule,
+} from '../../src/bootstrap/index.js';
 import { petRepositoryTests, storeTests } from '../contract/index.js';
 import { ROOT } from '../docs/code-blocks.js';
 import { removeFolders, temporaryFolder } from '../temporary-folder.js';
@@ -23,11 +26,10 @@ async function openFile() {
 }
 
 async function openDecorated() {
-  const { adapter } = (await example('slow-lists.mjs')) as { adapter: Adapter };
+  const { adapter } = (await example('slow-lists.mjs')) as { adapter: ContainerModule };
   const container = await createContainer(readSettings({ STORE_URL: 'memory:' }), [adapter]);
   const store = await container.getAsync(TOKENS.store);
-  const pets = await container.getAsync(TOKENS.petRepository);
-  return { pets, close: () => store.close() };
+  return { pets: store.pets, close: () => store.close() };
 }
 
 describe('Stores in examples', () => {
