@@ -10,7 +10,7 @@
 import { createHash } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import { isAnimalStoreError, stringifyJson } from 'animal-store';
-import { ServiceError, animalStoreClient } from 'animal-store/client';
+import { animalStoreClient, ServiceError } from 'animal-store/client';
 
 const { BASE_URL = 'http://127.0.0.1:8080/v1', API_KEY = '' } = process.env;
 

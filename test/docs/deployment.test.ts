@@ -57,7 +57,7 @@ describe('The files for deployment', () => {
   for (const [file, settingsOf] of Object.entries(files)) {
     it(`have settings that the service knows and takes: ${file}`, () => {
       const settings = settingsOf();
-      const known = SETTINGS.map(({ name }) => name);
+      const known = SETTINGS.flatMap(({ name }) => [name, `${name}_FILE`]);
       expect(Object.keys(settings)).to.have.length.above(0);
       expect(known).to.include.members(Object.keys(settings));
       const { API_KEYS_FILE: keys, ...others } = settings;

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { KEY, Serving } from '../bootstrap/test-io.js';
 import { ROOT } from '../docs/code-blocks.js';
-import { Child, shell } from '../service/child.js';
-import { removeFolders, temporaryFolder } from '../temporary-folder.js';
-import type { ContainerModule } from 'inversify';
+import { cleanUp, shell, type Child } from '../service/child.js';
+import { temporaryFolder } from '../temporary-folder.js';
+import type { ContainerModule } from '../../src/bootstrap/index.js';
 
 const EXAMPLES = join(ROOT, 'examples');
 const BEARER = { Authorization: `Bearer ${KEY}` };
@@ -38,13 +38,14 @@ describe('The examples', () => {
   beforeEach(() => {
     folder = temporaryFolder();
   });
-  afterEach(async () => {
-    await Promise.all([Serving.stopAll(), Child.endAll()]);
-    removeFolders();
-  });
+  afterEach(cleanUp);
 
   /** Starts a program that reads `input`. */
-  function start(name: string, environment: Readonly<Record<string, string>> = {}, input = '') {
+  function start(
+    name: string,
+    environment: Readonly<Record<string, string>> = {},
+    input = '',
+  ): Child {
     writeFileSync(join(folder, 'input'), input);
     const line = 'cat input | "$NODE" --disable-warning=ExperimentalWarning "$EXAMPLE"';
     const settings = { API_KEY: KEY, PORT: '0', ANIMALS_FILE: join(folder, 'animals.db') };
@@ -73,9 +74,9 @@ describe('The examples', () => {
     const delivery = `Bella ${LARGEST}\nZoë the 2nd -1\n`;
     expect(await run(name, {}, delivery)).to.equal('2 added\n');
     expect(await run(name, {}, `${delivery}Milo 2\n`)).to.equal('1 added\n');
-    const wrong = start(name, {}, `${delivery}Milo\n`);
-    expect(await wrong.ended).to.equal(1);
-    expect(wrong.err).to.equal('line 3: expected a name, a space and a whole number\n');
+    const child = start(name, {}, `${delivery}Milo\n`);
+    expect(await child.ended).to.equal(1);
+    expect(child.err).to.equal('line 3: expected a name, a space and a whole number\n');
   });
 
   it('without-sockets.test.mjs: passes', async () => {
@@ -89,7 +90,7 @@ describe('The examples', () => {
     ['embedding/koa-app.mjs', '/shop/v1'],
   ] as const) {
     it(`${name}: serves the animals at ${base}, exactly`, async () => {
-      const [url = ''] = await start(name).said(/^http:\S+$/m);
+      const [url] = await start(name).said(/^http:\S+/m);
       const { animal, path } = await addBella(url + base);
       expect(animal).to.include(`"categoryId":${LARGEST},`);
       expect(await get(url + path)).to.equal(animal);
@@ -103,12 +104,13 @@ describe('The examples', () => {
   it('own-service.mjs: serves with its own log and a first key', async () => {
     const settings = { API_KEY: '', STORE_URL: 'memory:' };
     const child = start('embedding/own-service.mjs', settings);
-    const [, url = '', key = ''] = await child.said(/^(http:\S+)\n(.+)$/m);
-    const { animal } = await addBella(url, { Authorization: `Bearer ${key.slice(4)}` });
+    const [, url = '', key = ''] = await child.said(/^(http:\S+)\nkey (\S+)\n/m);
+    const { animal } = await addBella(url, { Authorization: `Bearer ${key}` });
     expect(animal).to.equal(BELLA);
-    await child.said(/^new /m);
-    expect(child.out, 'what it prints').to.include(`new ${BELLA}`);
-    await child.stop();
+    await child.said(/^new \{.*\}\n/m);
+    child.signalGroup('SIGTERM');
+    await child.ended;
+    expect(child.out).to.include(`new ${BELLA}\n`);
     expect(child.err).to.match(/"path":"\/v1\/pets".*"status":201/);
   });
 

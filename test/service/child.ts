@@ -1,6 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { Serving } from '../bootstrap/test-io.js';
+import { removeFolders } from '../temporary-folder.js';
 
 /** The compiled program. */
 export const MAIN = fileURLToPath(new URL('../../src/bootstrap/main.js', import.meta.url));
@@ -84,3 +86,9 @@ export const program = (folder: string, line: string, environment: Environment =
 /** Runs a command line of a shell in `folder`, where "$NODE" "$MAIN" is the program. */
 export const shell = (folder: string, line: string, environment: Environment = {}): Child =>
   new Child('sh', ['-c', line], folder, { NODE: process.execPath, MAIN, ...environment });
+
+/** Ends what a test left running, in this process too, and removes its folders. */
+export async function cleanUp(): Promise<void> {
+  await Promise.all([Serving.stopAll(), Child.endAll()]);
+  removeFolders();
+}

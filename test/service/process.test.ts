@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { KEY } from '../bootstrap/test-io.js';
-import { removeFolders, temporaryFolder } from '../temporary-folder.js';
-import { Child, MAIN, PACKAGE, program, shell } from './child.js';
+import { temporaryFolder } from '../temporary-folder.js';
+import { Child, MAIN, PACKAGE, cleanUp, program, shell } from './child.js';
 
 const SERVICE = { PORT: '0', STORE_URL: 'memory:', API_KEYS: KEY };
 
@@ -23,10 +23,7 @@ describe('The process', () => {
   beforeEach(() => {
     folder = temporaryFolder();
   });
-  afterEach(async () => {
-    await Child.endAll();
-    removeFolders();
-  });
+  afterEach(cleanUp);
 
   it('prints the first key to a pipe or a file, and only JSON to its log', async () => {
     const piped = program(folder, 'serve', { PORT: '0' });

@@ -3,9 +3,9 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { animalStoreClient } from '../../src/adapters/http/client/index.js';
 import { openSqliteStore } from '../../src/adapters/sqlite/index.js';
 import { KEY } from '../bootstrap/test-io.js';
-import { removeFolders, temporaryFolder } from '../temporary-folder.js';
+import { temporaryFolder } from '../temporary-folder.js';
 import { until } from '../until.js';
-import { Child, program } from './child.js';
+import { cleanUp, program } from './child.js';
 
 const CLIENTS = 8;
 
@@ -31,10 +31,7 @@ describe('Processes on one store', () => {
   beforeEach(() => {
     folder = temporaryFolder();
   });
-  afterEach(async () => {
-    await Child.endAll();
-    removeFolders();
-  });
+  afterEach(cleanUp);
 
   it('lose no acknowledged animal when one is killed or stopped under load', async () => {
     const acknowledged = new Map<bigint, string>();

@@ -41,12 +41,16 @@ describe('copyCatalogue', () => {
     const target = openMemoryStore();
     const writes = [async () => {}, async () => Promise.reject(new Error('full'))];
 
-    const faults = writes.map((writePets) => {
+    const faults = writes.map(async (writePets) => {
       const lossy = { ...target, transfer: { ...target.transfer, writePets } };
-      return copyCatalogue(source, lossy).catch(({ message, cause }: Error) => [message, cause]);
+      const error = await copyCatalogue(source, lossy).then(
+        () => new Error('copied'),
+        (fault: Error) => fault,
+      );
+      return `${error.message} ${(error.cause as Error).message}`;
     });
 
-    expect(String(await faults[0])).to.match(/throw the target away.+holds 0 of 1 animals/);
-    expect(String(await faults[1])).to.match(/throw the target away.+full/);
+    expect(await faults[0]).to.match(/throw the target away.+holds 0 of 1 animals/);
+    expect(await faults[1]).to.match(/throw the target away.+full/);
   });
 });

@@ -87,10 +87,7 @@ describe('ManagedApiKeys', () => {
   });
 
   it('gives up when its random id is taken', async () => {
-    const clumsy = new ManagedApiKeys({
-      apiKeys,
-      generate: () => apiKeyGenerator()('taken000'),
-    });
+    const clumsy = new ManagedApiKeys({ apiKeys, generate: () => apiKeyGenerator()('taken000') });
     await clumsy.issue({ name: 'a', scopes: SCOPES });
 
     await rejects(clumsy.issue({ name: 'b', scopes: SCOPES }), { code: 'service_unavailable' });

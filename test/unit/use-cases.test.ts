@@ -24,25 +24,25 @@ describe('The use cases', () => {
 
   it('do not call the store when the call is not valid', async () => {
     const { close, ...store } = openMemoryStore();
-    const animals = createAnimalStore(store);
+    const subject = createAnimalStore(store);
     await close();
-    const invalid: ReadonlyArray<readonly [string, (use: ExperimentalAnimalStore) => unknown]> = [
-      ['invalid_parameter', (use) => use.listPets({ limit: 0 })],
-      ['invalid_parameter', (use) => use.listPets({ limit: untyped('20') })],
-      ['invalid_parameter', (use) => use.listPets({ status: untyped('gone') })],
-      ['invalid_parameter', (use) => use.listPets({ after: 2n ** 63n })],
-      ['invalid_pet', (use) => use.createPet(untyped({}))],
-      ['invalid_parameter', (use) => use.createPet(fido, { idempotencyKey: untyped({}) })],
-      ['invalid_parameter', (use) => use.getPet(2 ** 53)],
-      ['pet_not_found', (use) => use.getPet(2n ** 63n)],
-      ['invalid_pet', (use) => use.changePet(1n, {})],
-      ['invalid_parameter', (use) => use.changePet(1n, fido, { from: untyped('gone') })],
-      ['invalid_parameter', (use) => use.removePet(1n, { from: untyped('gone') })],
+    const invalid: ReadonlyArray<readonly [string, (store: ExperimentalAnimalStore) => unknown]> = [
+      ['invalid_parameter', (animals) => animals.listPets({ limit: 0 })],
+      ['invalid_parameter', (animals) => animals.listPets({ limit: untyped('20') })],
+      ['invalid_parameter', (animals) => animals.listPets({ status: untyped('gone') })],
+      ['invalid_parameter', (animals) => animals.listPets({ after: 2n ** 63n })],
+      ['invalid_pet', (animals) => animals.createPet(untyped({}))],
+      ['invalid_parameter', (animals) => animals.createPet(fido, { idempotencyKey: untyped({}) })],
+      ['invalid_parameter', (animals) => animals.getPet(2 ** 53)],
+      ['pet_not_found', (animals) => animals.getPet(2n ** 63n)],
+      ['invalid_pet', (animals) => animals.changePet(1n, {})],
+      ['invalid_parameter', (animals) => animals.changePet(1n, fido, { from: untyped('gone') })],
+      ['invalid_parameter', (animals) => animals.removePet(1n, { from: untyped('gone') })],
     ];
 
     // The store would reject with `service_unavailable`.
     for (const [code, call] of invalid)
-      await rejects(async () => call(animals), { code }, String(call));
+      await rejects(async () => call(subject), { code }, String(call));
   });
 
   it('pass the signal of a call on to the store, and refuse one that is aborted first', async () => {
