@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:net';
  * Listens on a port that stays free after the server has closed, so that another can listen there. Systems assign ports
  * above these to all who ask for any: such a port could be another process's by then.
  */
-export async function listenOnLastingPort(server: Server): Promise<number> {
+async function listenOnLastingPort(server: Server): Promise<number> {
   while (true) {
     const port = randomInt(10_000, 32_000);
     try {

@@ -75,7 +75,7 @@ export const DAY = 24 * HOUR;
 const START = Date.now();
 
 /** A claim that is kept for 24 hours after the suite's start. */
-export const sampleClaim = (fields: Partial<Claim> = {}): Claim =>
+const sampleClaim = (fields: Partial<Claim> = {}): Claim =>
   Object.freeze({
     scope: 'a scope',
     key: 'a key',

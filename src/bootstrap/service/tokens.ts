@@ -12,7 +12,7 @@ declare const bound: unique symbol;
 export type Token<T> = ServiceIdentifier<T> & { readonly [bound]: T };
 
 /** Makes a token. The same name gives the same token, even in two copies of this package. */
-export const token = <T>(name: string): Token<T> =>
+const token = <T>(name: string): Token<T> =>
   Symbol.for(`animal-store.${name}`) as unknown as Token<T>;
 
 /** What can be replaced (`rebind`) or decorated (`onActivation`) in the container of the service. */

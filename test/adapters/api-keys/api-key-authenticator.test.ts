@@ -13,6 +13,8 @@ import { openAuthenticator } from './open-authenticator.js';
 
 type FindById = ApiKeyRepository['findById'];
 
+const away: FindById = () => Promise.reject(new UnavailableError('reading'));
+
 describe('ApiKeyAuthenticator', () => {
   authenticatorTests({ describe, it, open: openAuthenticator });
 
@@ -29,7 +31,6 @@ describe('ApiKeyAuthenticator', () => {
   });
 
   const stored: FindById = (...given) => apiKeys.findById(...given);
-  const away: FindById = () => Promise.reject(new UnavailableError('reading'));
 
   const authenticator = (findById = stored, staticKeys: readonly string[] = []) =>
     new ApiKeyAuthenticator({

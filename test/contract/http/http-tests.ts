@@ -10,7 +10,7 @@ import type { Layer, Topic } from './topic.js';
 import { withService, type OpenHttp } from './tested-service.js';
 
 /** Every rule of the HTTP interface. */
-export const HTTP_RULES: readonly Topic[] = [
+const HTTP_RULES: readonly Topic[] = [
   ...ACCESS,
   ...READING,
   ...CREATING,

@@ -23,7 +23,7 @@ export interface AnimalStoreClientOptions {
 }
 
 /** A request of one operation. */
-export interface ClientRequest<T> {
+interface ClientRequest<T> {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Below the base URL. */
   readonly path: string;

@@ -34,7 +34,7 @@ export const SERVER_LIMITS = {
 export type ServerLimits = { readonly [Name in keyof typeof SERVER_LIMITS]: number };
 
 /** The bytes that the process may use: the limit of its control group, or the memory of the machine. */
-export const usableMemory = (): number =>
+const usableMemory = (): number =>
   Math.min(process.constrainedMemory() || Infinity, totalmem());
 
 /** `SERVER_LIMITS`, for a process that may use `memory`, with the given ones instead. */
