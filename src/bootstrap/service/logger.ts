@@ -51,4 +51,7 @@ export function logDestination(): DestinationStream {
 
 /** Resolves once the log is written, or after three seconds. A write in progress would be lost at the exit. */
 export const written = (logger: Logger): Promise<unknown> =>
-  Promise.race([new Promise((resolve) => logger.flush(resolve)), delay(PATIENCE)]);
+  Promise.race([
+    new Promise((resolve) => logger.flush(resolve)),
+    delay(PATIENCE, undefined, { ref: false }),
+  ]);

@@ -21,7 +21,7 @@ export interface Service {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** How long a store may take to close, in milliseconds. */
+/** How long a store may take to close, in milliseconds: its port promises it. */
 const CLOSING_TIME = 5000;
 
 /**
@@ -61,17 +61,16 @@ export async function startService(container: Container): Promise<Service> {
   }
 }
 
-/** Whether the store closes within five seconds, as its port promises: one that does not must not keep the process. */
-async function closesInTime(store: Store): Promise<boolean> {
-  const closed = new AbortController();
-  const late = delay(CLOSING_TIME, false, { signal: closed.signal });
-  try {
-    return await Promise.race([store.close().then(() => true), late]);
-  } finally {
-    late.catch(() => {}); // the timer has ended
-    closed.abort();
-  }
-}
+/** Whether the store closes in time. One that does not must not keep the process. */
+const closesInTime = (store: Store): Promise<boolean> =>
+  new Promise((resolve) => {
+    const late = setTimeout(() => resolve(false), CLOSING_TIME);
+    const closed = store.close().finally(() => clearTimeout(late));
+    closed.then(
+      () => resolve(true),
+      () => resolve(false),
+    );
+  });
 
 /** The host in a URL that works on this machine. */
 export function addressOf(host: string): string {
