@@ -127,13 +127,13 @@ describe('serve', () => {
     expect(again.io.err).not.to.include('store is new');
   });
 
-  it('says on a terminal in plain text where it is', async () => {
-    const serving = new Serving({ API_KEYS: KEY }, { isTTY: true });
+  it('says on a terminal in plain text where it is, and issues a key there', async () => {
+    const serving = new Serving({ JOURNAL_STREAM: '8:1' }, { isTTY: true });
     const url = await serving.ready();
 
     const docs = url.replace('/v1', '/docs');
     expect(serving.io.out).to.match(
-      new RegExp(`^Ready at ${url}\n  docs  ${docs}\n  store memory`),
+      new RegExp(`^Your API key.*^Ready at ${url}\n  docs  ${docs}\n  store memory`, 'ms'),
     );
   });
 

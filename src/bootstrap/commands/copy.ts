@@ -5,7 +5,7 @@ import { withStore } from './with-store.js';
 
 export function addCopyCommand(program: Command, commands: Commands): void {
   const summary =
-    'Copies animals, with their ids, and API keys into an empty store, and compares their numbers. ' +
+    'Copies animals, with their ids, and API keys into an empty store, and compares numbers. ' +
     'Stop all services that write to either store first.';
   const example = 'animal-store copy --from sqlite:data/animal-store.db --to sqlite:data/copy.db';
   addCommand(program, 'copy', summary, example)

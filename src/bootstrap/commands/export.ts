@@ -10,7 +10,7 @@ import { withStore } from './with-store.js';
 
 export function addExportCommand(program: Command, commands: Commands): void {
   const summary =
-    'Writes every animal of the store of STORE_URL to a new CSV or NDJSON file, in ascending order of id.';
+    'Writes every animal of the store of STORE_URL, in ascending order of id, to a new file.';
   addCommand(program, 'export', summary, 'animal-store export animals.csv')
     .argument('<FILE>', 'file to create; - for standard output')
     .addOption(formatOption())

@@ -32,9 +32,12 @@ export async function ensureKey(
   if (keys.length > 0)
     return logger.warn('No API key is valid: all are revoked or expired. Issue one: keys issue.');
 
-  if (managed === undefined || !isLoopback(host) || io.env['JOURNAL_STREAM'])
+  // Desktops set the variable for terminals, too.
+  const isInJournal = io.env['JOURNAL_STREAM'] && !io.stdout.isTTY;
+  if (managed === undefined || !isLoopback(host) || isInJournal)
     throw new UsageError(
-      'There is no API key: issue one with: animal-store keys issue --name NAME (with the same STORE_URL), or set API_KEYS.',
+      'There is no API key: issue one with: animal-store keys issue --name NAME ' +
+        '(with the same STORE_URL), or set API_KEYS.',
     );
   const issued = await managed.issueFirst('first start', { signal });
   if (issued === undefined) return; // another service has issued it

@@ -24,8 +24,9 @@ interface Options {
 
 export function addImportCommand(program: Command, commands: Commands): void {
   const summary =
-    'Imports a CSV or NDJSON file: a line without an id adds an animal, a line with an id changes that animal. ' +
-    'Checks the whole file first. Importing the same file again within 24 hours adds nothing twice.';
+    'Imports a CSV or NDJSON file: a line without an id adds an animal, a line with an id ' +
+    'changes that animal. Checks the whole file first. Importing the same file again within ' +
+    '24 hours adds nothing twice.';
   addCommand(program, 'import', summary, 'animal-store import animals.csv')
     .argument('<FILE>', 'file to read; - for standard input')
     .addOption(formatOption())

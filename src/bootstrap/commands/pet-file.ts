@@ -58,9 +58,8 @@ function fieldsOf<Value>(
   }
   for (const other of others) ignored.add(other);
   if (others.length === 0 || ignoreOthers) return fields;
-  throw new Error(
-    `Unknown columns: ${others.join(', ')}. Known are ${COLUMNS.join(', ')}; --ignore-others ignores others.`,
-  );
+  const known = `Known are ${COLUMNS.join(', ')}; --ignore-others ignores others.`;
+  throw new Error(`Unknown columns: ${others.join(', ')}. ${known}`);
 }
 
 interface CsvRecord {
