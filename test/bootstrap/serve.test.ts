@@ -49,6 +49,7 @@ describe('serve', () => {
       const second = new Serving(SHELF, { modules: [shelf.module] });
       await second.ready();
       expect(second.io.out).to.equal('');
+      expect(second.io.err).not.to.include('No API key is valid');
     });
 
     const refusing: ReadonlyArray<readonly [string, Record<string, string>, Partial<Store>]> = [
@@ -201,11 +202,12 @@ describe('serve', () => {
 
     it('is not ready but serves while it drains, and finishes what is in progress', async () => {
       const { module, begun, letGo } = slowStore();
-      const env = { ...SHELF, API_KEYS: KEY, DRAIN_DELAY: '300ms', REQUEST_DEADLINE: '1m' };
+      const env = { ...SHELF, API_KEYS: KEY, DRAIN_DELAY: '1s', REQUEST_DEADLINE: '1m' };
       const serving = new Serving(env, { modules: [module] });
       const url = await serving.ready();
       const inProgress = fetch(`${url}/pets`, { headers });
       await begun;
+      const began = performance.now();
       const code = serving.stop();
 
       const readiness = await fetch(url.replace('/v1', '/readyz'));
@@ -215,6 +217,7 @@ describe('serve', () => {
       letGo();
       expect((await inProgress).status).to.equal(200);
       expect(await code).to.equal(0);
+      expect(performance.now() - began).to.be.above(990);
     });
 
     it('ends with 1 when the deadline cuts a request off', async () => {
