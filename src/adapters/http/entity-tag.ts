@@ -8,7 +8,8 @@ export async function respondConditionally(
   { status, headers, body }: HttpResponse,
 ): Promise<HttpResponse> {
   // A full last page gets a Link when a next page appears, so the tag is of the Link too.
-  const digest = await sha256(typeof body === 'string' ? `${headers['Link']}\n${body}` : body);
+  const content = typeof body === 'string' ? [headers['Link'], body].join('\n') : body;
+  const digest = await sha256(content);
   // 132 bits: enough to rule out collisions.
   const ETag = `"${digest.slice(0, 22)}"`;
   const known = request.header('if-none-match')?.split(',') ?? [];

@@ -126,14 +126,16 @@ export class HttpInterface {
   async #respond(context: RequestContext, route: Route | undefined): Promise<HttpResponse> {
     const { request, endpoint } = context;
     if (request.method === 'OPTIONS') {
-      const Allow = allowedMethods(route ?? this.#failToFind());
-      const headers = { Allow, ...UNCACHED, ...(route?.endpoints.has('PATCH') && ACCEPT_PATCH) };
+      if (!route) throw this.#routeNotFound();
+      const acceptPatch = route.endpoints.has('PATCH') && ACCEPT_PATCH;
+      const headers = { Allow: allowedMethods(route), ...acceptPatch, ...UNCACHED };
       return { status: 204, headers, body: '' };
     }
     // Below the base path, an unknown path needs a key, too.
     const isBelow = `${request.path}/`.startsWith(`${this.settings.basePath}/`);
     await this.#admit(context, route ? !route.open : isBelow);
-    if (!endpoint) throw methodNotAllowed(route ?? this.#failToFind());
+    if (!route) throw this.#routeNotFound();
+    if (!endpoint) throw methodNotAllowed(route);
     if (endpoint.scope) requireScope(context.principal, endpoint.scope);
     return endpoint.handle(context);
   }
@@ -179,9 +181,9 @@ export class HttpInterface {
     await context.permit.admitCaller(context.principal?.keyId ?? '');
   }
 
-  #failToFind(): never {
+  #routeNotFound(): HttpError {
     const { basePath } = this.settings;
-    throw new HttpError(
+    return new HttpError(
       'route_not_found',
       `Nothing is served at this path: the operations are below ${basePath}, their description ` +
         'at /openapi.json.',

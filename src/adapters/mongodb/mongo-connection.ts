@@ -64,18 +64,17 @@ export function mongoConnection(client: MongoClient, databaseName: string, mode:
   const write: typeof read = async (doing, call, work) => {
     requireWriting(mode, doing);
     return read(doing, call, async () => {
-      await prepare();
-      return work();
+      preparing ??= prepareDatabase(database);
+      try {
+        await preparing;
+        return await work();
+      } catch (error) {
+        // An election may have undone it.
+        if (isOfDatabase(error)) preparing = undefined;
+        throw error;
+      }
     });
   };
-
-  function prepare() {
-    preparing ??= prepareDatabase(database).catch((error) => {
-      preparing = undefined; // the next write tries again
-      throw error;
-    });
-    return preparing;
-  }
 
   return {
     database,

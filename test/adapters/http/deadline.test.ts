@@ -140,17 +140,4 @@ describe('A client that disconnects', () => {
       expect(signal?.aborted, 'aborted after').to.equal(true);
       expect(log.failures).to.deep.equal([]);
     });
-
-  it('after its response changes nothing', async () => {
-    const pets = new HeldPetRepository();
-    const { request, leave } = leaving(LIST);
-    const response = httpInterface({ pets }).handle(request);
-    await pets.called(1);
-    pets.calls[0]?.resolve();
-    await response;
-
-    leave();
-
-    expect(pets.calls[0]?.signal?.aborted, 'aborted').to.equal(false);
-  });
 });

@@ -19,7 +19,6 @@ import {
   failing,
   httpInterface,
   leaving,
-  memoryAnimalStore,
   outcome,
   requestWith,
   settled,
@@ -234,13 +233,6 @@ describe('HttpInterface', () => {
     await http.handle(requestWith({}, { path: '/livez' }));
 
     expect(told).to.deep.equal(['any', 'reading', 'end', '', 'end']);
-  });
-
-  it('takes the animal of a request to the digit, and lists it so', async () => {
-    const http = httpInterface({ animalStore: memoryAnimalStore() });
-    await http.handle(createWith(REX.replace(':1', ':9223372036854775807')));
-    const { body } = await http.handle(requestWith(KEY));
-    expect(body).to.include('"categoryId":9223372036854775807');
   });
 });
 

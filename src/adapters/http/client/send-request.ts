@@ -90,7 +90,7 @@ export function requestSender({ retries = 3, ...options }: AnimalStoreClientOpti
     try {
       return await unlessAborted(attempts(makeRequest(), limit), limit);
     } catch (error) {
-      if (signal ?? error !== limit.reason) throw error;
+      if (signal !== undefined || error !== limit.reason) throw error;
       throw new UnavailableError('responding within 30 s', { cause: error });
     }
   };

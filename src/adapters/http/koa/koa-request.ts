@@ -57,6 +57,8 @@ export class KoaRequest implements HttpRequest {
   async readBody(limit: number): Promise<string> {
     const { req, res, request } = this.#context;
     delete req.headers['content-encoding']; // it is identity: the parser knows no other case
+    const isSkipped = request.rawBody === undefined && !req.readableDidRead;
+    if (isSkipped) request.body = undefined; // as the parser of the host left it
     try {
       await this.#parseBody(this.#context, async () => {});
     } catch (error) {
@@ -75,14 +77,9 @@ export class KoaRequest implements HttpRequest {
 }
 
 /**
- * koa-bodyparser for the bodies of an interface: whatever their type is, because the interface checks it. What it makes of
- * them is not used, because it rounds integers.
+ * koa-bodyparser for the bodies of an interface. It reads all types, because the interface checks the type. What it makes
+ * of a body is not used, because it rounds integers.
  */
 export const bodyParserOf = ({ settings }: HttpInterface): Middleware =>
-  bodyParser({
-    enableTypes: ['json'],
-    jsonLimit: settings.bodyLimit as never, // its types know no number
-    strict: false,
-    onProtoPoisoning: 'ignore',
-    detectJSON: () => true,
-  } as bodyParser.Options);
+  // Its types know no limit that is a number.
+  bodyParser({ jsonLimit: settings.bodyLimit as never, detectJSON: () => true });

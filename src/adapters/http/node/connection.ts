@@ -18,7 +18,6 @@ export class Connection extends Duplex {
   readonly #socket: Socket;
   readonly #headersTimeout: number;
   readonly #onLate: () => void;
-  #isInputWanted = false;
   #isInputOver = false;
   /** Whether a request has begun to arrive. */
   #isReceiving = false;
@@ -29,10 +28,7 @@ export class Connection extends Duplex {
     super({
       decodeStrings: false,
       readableHighWaterMark: PIECE,
-      read: () => {
-        this.#isInputWanted = true;
-        this.#passInput();
-      },
+      read: () => this.#isInputOver || socket.resume(),
       write: (chunk, encoding, done) => {
         socket.write(chunk, encoding, () => {
           clearTimeout(late);
@@ -42,7 +38,7 @@ export class Connection extends Duplex {
         const late = isLeft ? setTimeout(() => this.destroy(), limits.writeTimeout) : undefined;
       },
       final: (done) => {
-        this.#passInput();
+        socket.resume();
         socket.end(() => {
           done();
           // Its client may still read, and close.
@@ -63,7 +59,7 @@ export class Connection extends Duplex {
     this.#onLate = onLate;
     // Without a response: a client would take one that it did not ask for as that to its first request.
     this.#startTimer(limits.headersTimeout, () => this.end());
-    socket.on('readable', () => this.#passInput());
+    socket.on('data', (input: Buffer) => this.#receive(input));
     socket.on('end', () => this.#isInputOver || this.push(null));
     socket.on('timeout', () => this.emit('timeout'));
     socket.on('error', () => {}); // it closes after it
@@ -88,6 +84,7 @@ export class Connection extends Duplex {
   /** Passes no further input, nor its end. It waits in the network until the connection ends, and is then discarded. */
   endInput(): void {
     this.#isInputOver = true;
+    this.#socket.pause();
   }
 
   /** Emits `timeout` after so many milliseconds without input or output: `node:http` sets it while it is idle. */
@@ -101,23 +98,23 @@ export class Connection extends Duplex {
     this.#timer = milliseconds === undefined ? undefined : setTimeout(onEnd, milliseconds);
   }
 
-  #passInput(): void {
+  #receive(input: Buffer): void {
     const socket = this.#socket;
-    if (this.writableEnded) {
-      socket.read(); // discarded: closing would reset a connection with unread input
-    } else if (this.#isInputWanted && socket.readableLength > 0) {
-      this.#isInputWanted = false;
-      if (socket.readableLength <= PIECE) this.#passPiece();
-      else void turns.takeTurn(this.remoteAddress ?? '').then(() => this.#passPiece());
+    // Discarded, not left: closing would reset a connection with unread input.
+    if (this.destroyed || this.writableEnded || this.#isInputOver) return;
+    if (input.length <= PIECE) {
+      this.#pass(input);
+      return;
     }
+    socket.pause();
+    socket.unshift(input);
+    const turn = turns.takeTurn(this.remoteAddress ?? '');
+    void turn.then(() => socket.read(PIECE)); // emits `data`
   }
 
-  #passPiece(): void {
-    if (this.destroyed || this.writableEnded || this.#isInputOver) return;
-    const isLast = this.#socket.readableLength <= PIECE;
-    // Without a size it also looks for the end.
-    const piece: Buffer = this.#socket.read(isLast ? undefined : PIECE);
-    this.push(piece);
+  #pass(piece: Buffer): void {
+    const hasRoom = this.push(piece);
+    if (!hasRoom) this.#socket.pause();
     if (this.#isReceiving || this.responses.size > 0 || isBlank(piece)) return;
     this.#isReceiving = true;
     this.#startTimer(this.#headersTimeout, this.#onLate);
@@ -125,4 +122,4 @@ export class Connection extends Duplex {
 }
 
 /** Whether there are only empty lines, which a client may send before and after a request (RFC 9112, 2.2). */
-const isBlank = (piece: Buffer): boolean => !piece.some((byte) => byte !== 0x0d && byte !== 0x0a);
+const isBlank = (piece: Buffer): boolean => piece.every((byte) => byte === 0x0d || byte === 0x0a);

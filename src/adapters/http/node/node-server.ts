@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
-import { errorResponse, type HttpError } from '../error-responses.js';
+import { HttpError, errorResponse } from '../error-responses.js';
 import { report, type HttpLog } from '../http-log.js';
 import type { HttpRequest, HttpResponse } from '../http-message.js';
 import { Connection, PIECE } from './connection.js';
@@ -16,7 +16,6 @@ import { turns } from './fair-scheduler.js';
 import { JoinedRequest } from './joined-request.js';
 import {
   lastResponse,
-  lateRequest,
   parserFault,
   refusedRequest,
   requestFault,
@@ -24,12 +23,12 @@ import {
   type ParserError,
   type RefusedRequest,
 } from './refusals.js';
-import { serverLimits, type ServerLimits, type SERVER_LIMITS } from './server-limits.js';
+import { serverLimits, type ServerLimits } from './server-limits.js';
 
 /** Options of a `NodeServer`. */
 export interface NodeServerOptions {
   /** Limits that differ from `SERVER_LIMITS`. */
-  readonly limits?: { readonly [Name in keyof typeof SERVER_LIMITS]?: number };
+  readonly limits?: Partial<ServerLimits>;
   /** Called for every response that the server gives by itself. Omit to log nothing. */
   readonly log?: HttpLog | undefined;
   /** Returns further headers of such a response, for example those for cross-origin requests. */
@@ -37,6 +36,9 @@ export interface NodeServerOptions {
     | ((request: Pick<HttpRequest, 'method' | 'header'>) => Readonly<Record<string, string>>)
     | undefined;
 }
+
+/** May return a promise. */
+type Listener = (...exchange: Parameters<RequestListener>) => unknown;
 
 /** A stopping server accepts connections until none has come for so long, in milliseconds: closing resets those that wait. */
 const QUIET_TIME = 20;
@@ -49,7 +51,7 @@ const ACCEPTING_TIME = 1_000;
  * losing a response. There is no TLS, no upgrade, no CONNECT and no Unix socket: put a proxy in front.
  */
 export class NodeServer {
-  readonly #listener: (...exchange: Parameters<RequestListener>) => unknown;
+  readonly #listener: Listener;
   readonly #options: NodeServerOptions;
   readonly #limits: ServerLimits;
   /** The open connections, the one whose latest request is longest ago first. */
@@ -60,13 +62,10 @@ export class NodeServer {
   #isDraining = false;
 
   /**
-   * @param listener may return a promise. If it throws or rejects before it responds, the response is that of its error:
-   * 500 unless it is one of the interface's
+   * @param listener if it throws or rejects before it responds, the response is that of its error: 500 unless it is one
+   * of the interface's
    */
-  constructor(
-    listener: (...exchange: Parameters<RequestListener>) => unknown,
-    options: NodeServerOptions = {},
-  ) {
+  constructor(listener: Listener, options: NodeServerOptions = {}) {
     this.#listener = listener;
     this.#options = options;
     this.#limits = serverLimits(options.limits);
@@ -80,8 +79,7 @@ export class NodeServer {
   /** Resolves to the port once the server accepts connections; port 0 takes a free one. */
   async listen(port: number, host: string): Promise<number> {
     // As many may wait to be accepted as may be open: a client whose SYN is dropped retries after 1 s.
-    const backlog = this.#limits.maxConnections;
-    this.#server.listen({ port, host, backlog });
+    this.#server.listen({ port, host, backlog: this.#limits.maxConnections });
     await once(this.#server, 'listening');
     return (this.#server.address() as AddressInfo).port;
   }
@@ -166,8 +164,8 @@ export class NodeServer {
     }
     const connection = new Connection(socket, this.#limits, () => {
       const [response] = connection.responses;
-      const isListenerLate = response?.req.complete;
-      if (!isListenerLate) this.#fail(lateRequest(), connection);
+      if (response?.req.complete) return; // it is the listener that is late
+      this.#fail(new HttpError('request_timeout', 'The request did not come in time.'), connection);
     });
     this.#open.add(connection);
     connection.once('close', () => this.#open.delete(connection));

@@ -40,15 +40,14 @@ export function parserFault({ code }: ParserError): HttpError {
   return malformed('The request is not valid HTTP/1.1.');
 }
 
-export const lateRequest = (): HttpError =>
-  new HttpError('request_timeout', 'The request did not come in time.');
-
 /** What HTTP/1.1 forbids in the headers of a request, and Node's parser accepts. */
 export function requestFault(request: IncomingMessage): HttpError | undefined {
-  const { headers, headersDistinct, httpVersion } = request;
+  const { headers, rawHeaders, httpVersion } = request;
   // HTTP/0.9 has neither headers nor a status to respond with.
   if (!httpVersion.startsWith('1.')) return malformed('The request is not HTTP/1.1.');
-  const hosts = headersDistinct['host']?.length ?? 0;
+  // `headersDistinct` takes 3 us.
+  const isHost = (name: string, index: number) => index % 2 === 0 && /^host$/i.test(name);
+  const hosts = rawHeaders.filter(isHost).length;
   // HTTP/1.0 needs none: health checks of load balancers send it so.
   if (hosts !== 1 && !(httpVersion === '1.0' && hosts === 0))
     return malformed('The request needs exactly one Host header.');

@@ -33,14 +33,11 @@ export const SERVER_LIMITS = {
 
 export type ServerLimits = { readonly [Name in keyof typeof SERVER_LIMITS]: number };
 
-/** The bytes that the process may use: the limit of its control group, or the memory of the machine. */
-const usableMemory = (): number =>
-  Math.min(process.constrainedMemory() || Infinity, totalmem());
-
-/** `SERVER_LIMITS`, for a process that may use `memory`, with the given ones instead. */
+/** `SERVER_LIMITS`, for a process that may use so many bytes of memory, with the given ones instead. */
 export function serverLimits(
   given: Partial<ServerLimits> = {},
-  memory = usableMemory(),
+  // The limit of the control group, or the memory of the machine.
+  memory = Math.min(process.constrainedMemory() || Infinity, totalmem()),
 ): ServerLimits {
   const maxConnections = Math.min(
     SERVER_LIMITS.maxConnections,

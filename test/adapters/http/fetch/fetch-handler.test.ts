@@ -162,15 +162,6 @@ describe('The fetch handler', () => {
       expect(getEventListeners(signal, 'abort')).to.deep.equal([]);
     });
 
-  it('stores nothing for a client that disconnected before', async () => {
-    const { handle, stored } = make();
-
-    const response = await handle(new Request(post(REX), { signal: AbortSignal.abort() }));
-
-    expect(response.status).to.equal(408);
-    expect(await stored(), 'stored animals').to.equal(0);
-  });
-
   for (const [url, status] of [
     [`${PETS}?limit=5#/nowhere`, 200],
     ['http://animals.test/nowhere#/v1/pets', 404],

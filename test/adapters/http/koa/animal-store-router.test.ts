@@ -159,8 +159,6 @@ describe('animalStoreRouter', () => {
   for (const [method, path] of [
     ['PUT', '/v1/pets'],
     ['GET', '/livez'],
-    ['GET', '/docs'],
-    ['GET', '/v1/pets/'],
     ['GET', '/v1/Pets'],
   ] as const)
     it(`leaves ${method} ${path} to the next middleware`, async () => {
@@ -175,7 +173,6 @@ describe('The body of a request on Koa', () => {
   afterEach(closeServers);
 
   for (const [what, init, expected] of [
-    ['is not a valid animal', create('{"name":"Rex"}'), '400 invalid_pet'],
     ['is damaged', create('{"name":"\ufffd","categoryId":1}'), '400 malformed_json'],
     ['is too large', create(REX.padEnd(101)), '413 payload_too_large'],
     ['is missing', create(null), '400 missing_body'],
@@ -188,12 +185,20 @@ describe('The body of a request on Koa', () => {
       expect(log.failures).to.deep.equal([]);
     });
 
-  it('is taken to the last digit if koa-bodyparser of the host has read it', async () => {
-    const url = await mounted([bodyParser()]);
-    const large = '{"name":"Rex","categoryId":9007199254740993}';
-    const created = await fetch(`${url}/v1/pets`, create(large));
-    expect(await created.text()).to.include('"categoryId":9007199254740993');
-  });
+  for (const [what, type] of [
+    ['has read it', 'application/json'],
+    ['has skipped it', ''],
+  ] as const)
+    it(`is taken to the last digit if koa-bodyparser of the host ${what}`, async () => {
+      const url = await mounted([bodyParser()]);
+      const large = '{"name":"Rex","categoryId":9007199254740993}';
+      const created = await fetch(`${url}/v1/pets`, {
+        ...create(),
+        headers: type === '' ? KEY : { ...KEY, 'content-type': type },
+        body: Buffer.from(large),
+      });
+      expect(await created.text()).to.include('"categoryId":9007199254740993');
+    });
 
   it('is a fault of the host if another parser has read it and kept no text', async () => {
     const refused = await sentOutcome(fetch(`${await mounted([otherParser])}/v1/pets`, create()));

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
+import { ApiKeyAuthenticator } from '../../../../src/adapters/api-keys/index.js';
 import { createKoaApp } from '../../../../src/adapters/http/koa/index.js';
 import { openMemoryStore } from '../../../../src/adapters/memory/index.js';
 import { KEY, KeptLog, REX, httpInterface } from '../fixtures.js';
@@ -18,6 +19,9 @@ import {
   parseResponses,
   type RawResponse,
 } from './raw-connection.js';
+
+/** Accepts the key of `BEARER` alone. */
+const authenticator = new ApiKeyAuthenticator({ staticKeys: ['any'] });
 
 const HOST = 'Host: a\r\n';
 const BEARER = `Authorization: ${KEY.authorization}\r\n`;
@@ -109,7 +113,7 @@ describe('The listening service', () => {
   let send: (bytes: string) => Promise<readonly RawResponse[]>;
   beforeEach(async () => {
     ({ pets } = openMemoryStore());
-    const handle = createKoaApp(httpInterface({ pets })).callback();
+    const handle = createKoaApp(httpInterface({ pets, authenticator })).callback();
     const { port } = await listening(handle);
     send = (bytes) => exchange(port, Buffer.from(bytes, 'latin1'));
   });
