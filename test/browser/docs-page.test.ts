@@ -38,6 +38,7 @@ describe('The docs page', () => {
       const args = ['--disable-dev-shm-usage', '--disable-gpu']; // for containers
       await using browser = await chromium.launch({ executablePath, args });
       const page = await browser.newPage({ viewport: { width, height: 900 } });
+      page.setDefaultTimeout(0); // mocha has one
       const complaints: string[] = [];
       page.on('console', (message) => complaints.push(message.text()));
       page.on('pageerror', (error) => complaints.push(error.message));
