@@ -28,9 +28,8 @@ const escaped = (line: string): string =>
 const PATIENCE = 3000;
 
 /**
- * Where `serve` logs: file descriptor 2. Nothing is lost when the process ends or throws. A reader that stands still
- * holds no memory, beyond a megabyte of lines, and holds up the exit for three
- * seconds.
+ * Where `serve` logs: file descriptor 2. Nothing is lost when the process ends or throws. While the reader stands still,
+ * a megabyte of lines is kept and more are dropped. It delays the exit by three seconds at most.
  */
 export function logDestination(): DestinationStream {
   let until = Infinity;
