@@ -1,5 +1,5 @@
 /**
- * The wiring: to bind adapters of your own, and to run the service from another program.
+ * Wires the service: bind adapters of your own, or run it from another program.
  *
  * @packageDocumentation
  */

@@ -44,7 +44,7 @@ describe('import', () => {
     it(`reads ${what}`, async () => {
       const { code, out } = await importText(content);
 
-      expect(out).to.equal('Animals added: 2, changed: 0, imported before: 0.\n');
+      expect(out).to.equal('Animals added: 2, changed: 0, unchanged: 0, imported before: 0.\n');
       expect(code).to.equal(0);
       expect(await stored()).to.have.deep.members([REX, BELLA]);
     });
@@ -143,7 +143,9 @@ describe('import', () => {
     const content = 'name,categoryId,status\nRex,7,sold\nBella,-8,\n';
     await importText(content);
 
-    expect((await importText(content)).out).to.include('added: 0, changed: 0, imported before: 2');
+    expect((await importText(content)).out).to.include(
+      'added: 0, changed: 0, unchanged: 0, imported before: 2',
+    );
     await shelf.run(`export ${folder}/export.csv`);
     const edited = readFileSync(`${folder}/export.csv`, 'utf8').replace('Bella,-8', 'Bello,-8');
     expect((await importText(edited)).out).to.include('added: 0, changed: 1');

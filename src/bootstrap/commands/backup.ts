@@ -33,7 +33,7 @@ export function addBackupCommands(program: Command, { io }: Commands): void {
   /** The path of the store. */
   function storeFile(command: string): string {
     const { storeUrl } = readSettings(io.env);
-    if (storeUrl.startsWith('sqlite:')) return storeUrl.slice('sqlite:'.length);
+    if (/^sqlite:/i.test(storeUrl)) return storeUrl.slice('sqlite:'.length);
     throw new UsageError(`${command} is for SQLite stores: use the tools of your database.`);
   }
 }

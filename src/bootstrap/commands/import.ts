@@ -59,7 +59,8 @@ async function importFile(
     requireNoFaults(io, report.faults);
     const { added, changed } = report;
     const before = toAdd - added;
-    const result = `Animals added: ${added}, changed: ${changed}, imported before: ${before}.\n`;
+    const unchanged = plan.changed.size - changed;
+    const result = `Animals added: ${added}, changed: ${changed}, unchanged: ${unchanged}, imported before: ${before}.\n`;
     await print(io, dryRun ? dryRunResult(added, changed) : result);
   });
 }

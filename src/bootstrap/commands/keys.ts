@@ -56,7 +56,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
       }),
     );
 
-  const revoke = 'Revokes an API key. Every running service notices within a second.';
+  const revoke = 'Revokes an API key. Every running service notices within half a second.';
   addCommand(keys, 'revoke', revoke, 'animal-store keys revoke 4fZk02Qa')
     .argument('<ID>', 'id of the key, as keys list shows it')
     .action((id: string) =>

@@ -75,7 +75,6 @@ export async function* csvRows(
   text: string,
   options: RowOptions,
 ): AsyncGenerator<ImportRow | LineFault> {
-  requireWhole(text);
   const records: AsyncIterable<CsvRecord> = parse(text, {
     delimiter: /[,;\t\r\n]/.exec(text)?.[0].replace(/[\r\n]/, '') || ',',
     record_delimiter: ['\r\n', '\n', '\r'],
@@ -86,7 +85,8 @@ export async function* csvRows(
   let columns: readonly string[] | undefined;
   for await (const { record, info } of records) {
     if (columns === undefined) {
-      fieldsOf(record, record, options);
+      const names = Object.keys(fieldsOf(record, record, options));
+      requireWhole(text, names.at(-1));
       columns = record;
       continue;
     }
@@ -107,9 +107,12 @@ export async function* csvRows(
   }
 }
 
-/** @throws {UsageError} the last line may be cut off within its last cell. It would import a wrong animal. */
-function requireWhole(text: string): void {
-  if (/(?:^|[\r\n"])$/.test(text) || PET_STATUSES.some((status) => text.endsWith(status))) return;
+/** A last cell that can only be whole. */
+const WHOLE_STATUS = new RegExp(`[,;\\t] *"?(?:${PET_STATUSES.join('|')})"? *$`);
+
+/** @throws {UsageError} the last line may be cut off within its last cell: it would import a wrong animal. */
+function requireWhole(text: string, lastColumn: string | undefined): void {
+  if (/[\r\n]$/.test(text) || (lastColumn === 'status' && WHOLE_STATUS.test(text))) return;
   throw new UsageError('The last line may be cut off. If it is not, end it with a line end.');
 }
 

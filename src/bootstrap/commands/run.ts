@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import type { ContainerModule } from 'inversify';
-import { isLasting, reasonOf } from '../service/errors.js';
+import { isCausedBy, isLasting, reasonOf } from '../service/errors.js';
 import { VERSION } from '../service/version.js';
 import { addBackupCommands } from './backup.js';
 import { note, type Commands, type HostProcess } from './command-line.js';
@@ -9,8 +9,6 @@ import { addExportCommand } from './export.js';
 import { addImportCommand } from './import.js';
 import { addKeyCommands } from './keys.js';
 import { addServeCommand } from './serve-command.js';
-
-const INTERRUPTED = 'Interrupted by';
 
 /**
  * Runs a command line. What a command needs is loaded when it runs. Resolves to the exit code: 0 done, 1 failed, 2 what
@@ -28,7 +26,7 @@ export async function run(
   /** When npm started the program, one Ctrl-C arrives twice. */
   const onSignal = (name: NodeJS.Signals): void => {
     firstAt ??= performance.now();
-    if (!stop.signal.aborted) stop.abort(new Error(`${INTERRUPTED} ${name}.`));
+    if (!stop.signal.aborted) stop.abort(new Error(`Interrupted by ${name}.`));
     else if (performance.now() >= firstAt + 1000) io.exit(130);
   };
   io.on('SIGINT', onSignal).on('SIGTERM', onSignal);
@@ -39,9 +37,8 @@ export async function run(
   } catch (error) {
     // Commander has printed why.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    const text = description(error);
-    note(io, text);
-    if (text.includes(INTERRUPTED)) return 130;
+    note(io, description(error));
+    if (stop.signal.aborted && isCausedBy(error, stop.signal.reason)) return 130;
     return isLasting(error) ? 2 : 1;
   } finally {
     io.off('SIGINT', onSignal).off('SIGTERM', onSignal);

@@ -114,7 +114,9 @@ export async function openStore(
   if (factory) return factory.open(url, options);
   const known = factories.flatMap((each) => each.scheme).map((each) => `${each}:`);
   const rule = `must start with the scheme of a store: ${known.join(', ')}`;
-  throw new SettingsError([`STORE_URL ${rule}, as in STORE_URL=sqlite:data/animal-store.db`]);
+  throw new SettingsError([
+    `STORE_URL ${rule}, such as sqlite:a.db. So must --from and --to of copy`,
+  ]);
 }
 
 /** Imports a module of `ADAPTERS`: a package, or a path from the working directory. */

@@ -4,9 +4,15 @@ import { isAnimalStoreError } from '../../domain/errors.js';
 export const isUnavailable = (error: unknown): error is Error =>
   isAnimalStoreError(error) && error.code === 'service_unavailable';
 
-/** Whether only a person can mend it. */
+/** Whether a retry cannot succeed: wrong settings, wrong usage, a store that can never be used. */
 export const isLasting = (error: unknown): boolean =>
   Object(error).isLasting === true || Object(error).code === 'invalid_parameter';
+
+/** Whether an error is this one, or was caused by it. */
+export function isCausedBy(error: unknown, reason: unknown): boolean {
+  const { cause } = Object(error) as Partial<Error>;
+  return error === reason || (cause !== undefined && isCausedBy(cause, reason));
+}
 
 /** The message of an error and what its causes add to it, in one line. */
 export function reasonOf(error: unknown): string {

@@ -25,16 +25,16 @@ const escaped = (line: string): string =>
   );
 
 /** How long the exit waits for the reader of the log, in milliseconds: enough to read a megabyte. */
-const PATIENCE = 3000;
+const EXIT_TIMEOUT = 3000;
 
 /**
- * Where `serve` logs: file descriptor 2. Nothing is lost when the process ends or throws. While the reader stands still,
- * a megabyte of lines is kept and more are dropped. It delays the exit by three seconds at most.
+ * Where `serve` logs: file descriptor 2. Nothing is lost when the process ends or throws. If nobody reads the log, it buffers
+ * one megabyte, drops further lines, and delays the exit by three seconds at most.
  */
 export function logDestination(): DestinationStream {
-  let until = Infinity;
+  let deadline = Infinity;
   process.once('exit', () => {
-    until = performance.now() + PATIENCE;
+    deadline = performance.now() + EXIT_TIMEOUT;
   });
   const stream = pino.destination({
     fd: 2,
@@ -42,7 +42,7 @@ export function logDestination(): DestinationStream {
     minLength: 4096,
     periodicFlush: 1000,
     maxLength: 2 ** 20,
-    retryEAGAIN: () => performance.now() < until,
+    retryEAGAIN: () => performance.now() < deadline,
   });
   // A reader that has closed the pipe must not end the service.
   return stream.on('error', () => {});
@@ -52,5 +52,5 @@ export function logDestination(): DestinationStream {
 export const written = (logger: Logger): Promise<unknown> =>
   Promise.race([
     new Promise((resolve) => logger.flush(resolve)),
-    delay(PATIENCE, undefined, { ref: false }),
+    delay(EXIT_TIMEOUT, undefined, { ref: false }),
   ]);

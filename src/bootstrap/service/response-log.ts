@@ -10,11 +10,12 @@ export const responseLog = (logger: Logger): HttpLog => ({
     const { error, isProbe: _, ...line } = request;
     // No stack: under overload, or while the store is unreachable, such lines are most of the log.
     const cause = isUnavailable(error) ? { reason: reasonOf(error) } : { err: error };
-    logger[level]({ ...line, ...cause }, 'responded');
+    const milliseconds = Math.round(line.milliseconds * 1000) / 1000;
+    logger[level]({ ...line, ...cause, milliseconds }, 'responded');
   },
 });
 
-/** Refused requests, and keys that have ended, are warnings. */
+/** Warnings are requests that were refused at capacity, which have no cause, and uses of expired or revoked keys. */
 function levelOf({ error, isProbe, keyFault }: RespondedRequest): Level {
   if (isUnavailable(error) && error.cause === undefined) return 'warn';
   if (error !== undefined) return 'error';
