@@ -37,7 +37,7 @@ export function mongoConnection(client: MongoClient, databaseName: string, mode:
   let preparing: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
 
-  async function read<Result>(
+  async function run<Result>(
     doing: string,
     call: CallOptions | undefined,
     work: () => Promise<Result>,
@@ -61,9 +61,9 @@ export function mongoConnection(client: MongoClient, databaseName: string, mode:
     }
   }
 
-  const write: typeof read = async (doing, call, work) => {
+  const write: typeof run = async (doing, call, work) => {
     requireWriting(mode, doing);
-    return read(doing, call, async () => {
+    return run(doing, call, async () => {
       preparing ??= prepareDatabase(database);
       try {
         await preparing;
@@ -79,7 +79,7 @@ export function mongoConnection(client: MongoClient, databaseName: string, mode:
   return {
     database,
     /** Does work that reads, and repeats it after a transient failure. */
-    read,
+    read: run,
     /** Does work that writes, and repeats it after a transient failure: it must be safe to repeat. */
     write,
     /** Calls in progress reject. Safe to call twice. */

@@ -19,8 +19,10 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
     call: CallOptions | undefined,
   ): Promise<CreatedPet> {
     let id: bigint | undefined;
-    const insert = insertion(pets, (stored) =>
-      claim ? stored.claim?.key === claim.key : fingerprintOf(stored) === fingerprintOf(pet),
+    const isEqual = (stored: UnsavedPet) => fingerprintOf(stored) === fingerprintOf(pet);
+    const insert = insertion(
+      pets,
+      (stored) => stored.claim?.key === claim?.key && (claim !== undefined || isEqual(stored)),
     );
     return write('adding an animal', call, async () => {
       id ??= await ids.take();

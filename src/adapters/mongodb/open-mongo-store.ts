@@ -1,4 +1,4 @@
-import { MongoClient } from 'mongodb';
+import { MongoClient, type Db } from 'mongodb';
 import { openModeOf, type CompleteStore, type OpenOptions } from '../../application/ports/store.js';
 import { mongoApiKeys } from './mongo-api-keys.js';
 import { READ_LIMIT, mongoConnection } from './mongo-connection.js';
@@ -62,13 +62,17 @@ export async function openMongoStore(
     apiKeys: mongoApiKeys(connection),
     transfer: mongoTransfer(connection, ids),
     location: `${servers}/${databaseName}`,
-    async check(call) {
-      const pets = database.collection('pets');
-      await read('checking the store', call, () => pets.findOne({}, READ_LIMIT), CHECK_LIMIT);
-    },
+    check: (call) => read('checking the store', call, () => requirePrimary(database), CHECK_LIMIT),
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** With `directConnection` in the URL, a secondary answers reads. */
+async function requirePrimary(database: Db): Promise<void> {
+  await database.collection('pets').findOne({}, READ_LIMIT);
+  const { isWritablePrimary } = await database.command({ hello: 1 });
+  if (!isWritablePrimary) throw new MongoStoreError('The server is not the primary.');
 }
 
 /** A client that connects when it is first used. Its limits are in milliseconds. */

@@ -22,7 +22,7 @@ export function petIds(database: Db) {
   async function takeBlock() {
     const increase = { $inc: { last: BLOCK_SIZE } };
     const counter = await counters.findOneAndUpdate(COUNTER, increase, UPSERT);
-    end = BigInt(counter?.last ?? NaN);
+    end = BigInt(counter?.last ?? NaN); // a shell may have made it a double
     next = end - BLOCK_SIZE + 1n;
   }
 

@@ -6,14 +6,14 @@ import { MongoProxy } from './mongo-proxy.js';
 import { describeOnMongo, inDatabase, uriOf, withClient } from './mongo-server.js';
 import { addOnce, causeOf, closeAll, open, rex } from './store-cases.js';
 
-/** Collections that hold no store, and what an operator reads of them. */
-const UNFIT: ReadonlyArray<readonly [string, object, RegExp]> = [
-  ['pets', { capped: true, size: 4096 }, /pets has the options capped/],
-  ['pets', { collation: { locale: 'en', strength: 2 } }, /pets has the options collation/],
-  ['apiKeys', { viewOn: 'others', pipeline: [] }, /apiKeys has the options viewOn/],
-  ['counters', { timeseries: { timeField: 't' } }, /counters has the options timeseries/],
-  ['claims', {}, /claims is of animal-store 0\.3/],
-];
+/** What an operator reads of collections that hold no store: their names and options. */
+const UNFIT: Record<string, readonly [string, object]> = {
+  'pets has the options capped': ['pets', { capped: true, size: 4096 }],
+  'pets has the options collation': ['pets', { collation: { locale: 'en' } }],
+  'apiKeys has the options viewOn': ['apiKeys', { viewOn: 'others' }],
+  'counters has the options timeseries': ['counters', { timeseries: { timeField: 't' } }],
+  'claims is of animal-store 0.3': ['claims', {}],
+};
 
 describeOnMongo('A MongoDB store in a database', (server) => {
   afterEach(closeAll);
@@ -24,15 +24,19 @@ describeOnMongo('A MongoDB store in a database', (server) => {
       withClient(server, (client) => test(uriOf(server, name), client.db(name))),
     );
 
-  for (const [name, options, message] of UNFIT)
+  for (const [message, [name, options]] of Object.entries(UNFIT))
     it(
-      `refuses in one line: ${message.source}`,
+      `refuses in one line: ${message}`,
       withDatabase(async (url, database) => {
         await database.createCollection(name, options);
-        for (const mode of ['create', 'existing', 'read'] as const) {
+        const modes = ['create', 'existing', 'read'] as const;
+        for (const mode of modes) {
           const error = (await rejectionOf(open(url, { mode }))) as Error;
-          expect(error).to.include({ name: 'MongoStoreError', isLasting: true });
-          expect(error.message).to.match(message).and.not.include('\n');
+          expect(error).to.include({
+            name: 'MongoStoreError',
+            isLasting: true,
+          });
+          expect(error.message).to.include(message).and.not.include('\n');
         }
       }),
     );
@@ -54,11 +58,18 @@ describeOnMongo('A MongoDB store in a database', (server) => {
     'uses an index of the same kind by any name, and makes the others',
     withDatabase(async (url, database) => {
       const pets = database.collection('pets');
-      await pets.createIndex({ 'claim.key': 1 }, { unique: true, sparse: true, name: 'mine' });
+      const options = {
+        unique: true,
+        sparse: true,
+        name: 'mine',
+      };
+      await pets.createIndex({ 'claim.key': 1 }, options);
       const store = await open(url);
       const added = await addOnce(store, 'k');
-      expect(await addOnce(store, 'k')).to.deep.equal({ ...added, replayed: true });
-      const keys = (await pets.indexes()).map(({ key }) => Object.keys(key).join());
+      const again = await addOnce(store, 'k');
+      expect(again).to.deep.equal({ ...added, replayed: true });
+      const indexes = await pets.indexes();
+      const keys = indexes.map(({ key }) => Object.keys(key).join());
       expect(keys).to.have.members(['_id', 'claim.key', 'status,_id', 'claim.keepUntil']);
     }),
   );
@@ -68,23 +79,21 @@ describeOnMongo('A MongoDB store in a database', (server) => {
     withDatabase(async (url, database) => {
       const store = await open(url);
       const { pet: stays } = await addOnce(store, 'expired', Date.now() + 1);
-      const { pet: goes } = await addOnce(store, 'expired, removed', Date.now() + 1);
+      const { pet: goes } = await addOnce(store, 'goes', Date.now() + 1);
       const { pet: isKept } = await addOnce(store, 'live, removed');
       const { id } = await store.pets.add(rex);
       for (const removed of [goes.id, isKept.id, id])
         await store.changes.remove(removed, undefined);
       await open(url);
 
-      const documents = database.collection('pets').find({}, { projection: { claim: 1 } });
-      await until('it has swept', async () => {
-        documents.rewind();
-        return (await documents.toArray()).length === 2;
+      const [first, second] = await until('it has swept', async () => {
+        const left = await database.collection('pets').find().toArray();
+        return left.length === 2 && left;
       });
-      documents.rewind();
-      const [first, second] = await documents.toArray();
-      expect(first).to.deep.equal({ _id: stays.id });
-      expect(second).to.have.nested.property('claim.key').that.includes('live');
-      expect(await addOnce(store, 'live, removed')).to.include({ replayed: true });
+      expect(first).to.deep.equal({ _id: stays.id, ...rex });
+      expect(second).to.have.all.keys('_id', 'claim');
+      const again = await addOnce(store, 'live, removed');
+      expect(again).to.deep.equal({ pet: isKept, replayed: true });
     }),
   );
 
@@ -94,8 +103,8 @@ describeOnMongo('A MongoDB store in a database', (server) => {
       const { pets } = await open(url);
       const { id } = await pets.add(rex);
       await database.collection('pets').updateOne({}, { $set: { name: 5 } });
-      for (const read of [() => pets.findById(id), () => pets.list({ limit: 5 })])
-        expect(await causeOf(read())).to.include('name must be a string');
+      const reads = [() => pets.findById(id), () => pets.list({ limit: 5 })];
+      for (const read of reads) expect(await causeOf(read())).to.include('name must be a string');
     }),
   );
 
@@ -104,10 +113,11 @@ describeOnMongo('A MongoDB store in a database', (server) => {
     withDatabase(async (url) => {
       const store = await open(url);
       await store.pets.add(rex);
-      const operator = { $gt: 0 } as never;
+      const operator = { $ne: null } as never;
+      const query = { limit: 5, status: operator };
       expect(await store.pets.findById(operator)).to.equal(undefined);
       expect(await store.changes.remove(operator, undefined)).to.equal(false);
-      expect(await store.pets.list({ limit: 5, status: { $ne: 'x' } as never })).to.deep.equal([]);
+      expect(await store.pets.list(query)).to.deep.equal([]);
       expect(await store.apiKeys.findById(operator)).to.equal(undefined);
     }),
   );

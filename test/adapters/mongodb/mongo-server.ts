@@ -10,7 +10,6 @@ export interface MongoServer {
 /** The program to start: one that mongodb-memory-server is told of, finds in its cache or downloads; or why none is. */
 async function findBinary(): Promise<{ readonly binary?: string; readonly missing?: string }> {
   process.env['MONGOMS_SYSTEM_BINARY_VERSION_CHECK'] ??= 'false';
-  if (process.env['CI']) process.env['MONGOMS_RUNTIME_DOWNLOAD'] ??= 'false';
   const { MongoBinary } = await import('mongodb-memory-server');
   // It prints stacks of what the reason says well enough.
   const { warn } = console;
@@ -77,7 +76,7 @@ export function describeOnOwnServers(
 export const uriOf = ({ uri }: MongoServer, database: string): string =>
   uri.replace('/admin?', `/${database}?`);
 
-export const newDatabaseName = (): string => `animals-${randomUUID()}`;
+export const newDatabaseName = () => `animals-${randomUUID()}`;
 
 /** Does `work` with a client for what tests do to databases beside the store. */
 export async function withClient<Result>(
@@ -98,8 +97,7 @@ export async function dropDatabase(server: MongoServer, database: string): Promi
 
 /** Runs a test with a database of its own. */
 export const inDatabase =
-  (server: MongoServer, test: (database: string) => Promise<void>): (() => Promise<void>) =>
-  async () => {
+  (server: MongoServer, test: (database: string) => Promise<void>) => async () => {
     const database = newDatabaseName();
     try {
       await test(database);

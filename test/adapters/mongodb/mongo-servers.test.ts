@@ -10,9 +10,9 @@ import { addOnce, causeOf, closeAll, open, rex } from './store-cases.js';
 
 type Callback = (error: Error | null, found: LookupAddress[]) => void;
 
-const untilReady = (store: CompleteStore): Promise<boolean> =>
+const untilReady = ({ check }: CompleteStore): Promise<boolean> =>
   until('the store is ready', () =>
-    store.check().then(
+    check().then(
       () => true,
       () => false,
     ),
@@ -44,19 +44,22 @@ describeOnOwnServers('A MongoDB store whose servers', (create, binary) => {
     await server.administer({ createUser: 'root', pwd: 'x', roles: ['root'] });
     await withClient({ uri: uriOf('root:x@') }, async (client) => {
       const actions = ['find', 'insert', 'update', 'remove', 'listCollections', 'listIndexes'];
-      const privileges = [{ resource: { db: 'animals', collection: '' }, actions }];
+      const privileges = [
+        {
+          resource: { db: 'animals', collection: '' },
+          actions,
+        },
+      ];
       const admin = client.db('admin');
       await admin.command({ createRole: 'writing', privileges, roles: [] });
       await admin.command({ createUser: 'writer', pwd: 'x', roles: ['writing'] });
       const roles = [{ role: 'read', db: 'animals' }];
       await admin.command({ createUser: 'reader', pwd: 'x', roles });
     });
-    const [root, writer, reader, stranger] = [
-      await open(uriOf('root:x@')),
-      await open(uriOf('writer:x@')),
-      await open(uriOf('reader:x@')),
-      await open(uriOf('root:wrong@')),
-    ];
+    const root = await open(uriOf('root:x@'));
+    const writer = await open(uriOf('writer:x@'));
+    const reader = await open(uriOf('reader:x@'));
+    const stranger = await open(uriOf('root:wrong@'));
     expect(await causeOf(stranger.check())).to.include('Authentication failed');
     const { pet } = await addOnce(root, 'k');
     expect(await addOnce(writer, 'k'), 'without createIndex').to.include({ replayed: true });
@@ -96,7 +99,10 @@ describeOnOwnServers('A MongoDB store whose servers', (create, binary) => {
     await server.start();
     const host = server.host.replace('127.0.0.1', 'localhost');
     const members = [
-      { _id: 0, host },
+      {
+        _id: 0,
+        host,
+      },
       {
         _id: 1,
         host: '127.hangs.test:1',

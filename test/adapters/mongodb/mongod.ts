@@ -116,7 +116,7 @@ export class Mongod {
 /** How long members wait for their primary before they elect another, in milliseconds. */
 const ELECTION_TIMEOUT = 1000;
 
-/** A replica set: servers that replicate, elect, and roll back what no majority had. */
+/** A replica set of three: servers that replicate, elect, and roll back what no majority had. */
 export class ReplicaSet {
   readonly members: readonly Mongod[];
 
@@ -124,22 +124,27 @@ export class ReplicaSet {
     this.members = members;
   }
 
-  /** Resolves when it has a primary, and the others follow it. The last of several may be an arbiter. */
-  static async start(binary: string, { size = 3, arbiter = false } = {}): Promise<ReplicaSet> {
-    const creating = Array.from({ length: size }, () => Mongod.create(binary));
+  /** Resolves when it has a primary, and the others follow it. With an arbiter the first is primary, and the last one the arbiter. */
+  static async start(binary: string, { arbiter = false } = {}): Promise<ReplicaSet> {
+    const creating = [1, 2, 3].map(() => Mongod.create(binary));
     const set = new ReplicaSet(await Promise.all(creating));
     await Promise.all(set.members.map((member) => member.listen()));
     const members = set.members.map(({ host }, index) => ({
       _id: index,
       host,
-      arbiterOnly: arbiter && index === size - 1,
+      arbiterOnly: arbiter && index === 2,
       priority: arbiter && index > 0 ? 0 : 1,
     }));
     const settings = {
       electionTimeoutMillis: ELECTION_TIMEOUT,
       heartbeatIntervalMillis: ELECTION_TIMEOUT / 8,
     };
-    await set.members[0]?.administer({ replSetInitiate: { _id: SET, members, settings } });
+    const config = {
+      _id: SET,
+      members,
+      settings,
+    };
+    await set.members[0]?.administer({ replSetInitiate: config });
     await set.untilWhole();
     return set;
   }

@@ -2,6 +2,7 @@ import type { CompleteStore, OpenOptions } from '../../../src/application/ports/
 import type { UnsavedPet } from '../../../src/domain/pet.js';
 import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
+import { rejectionOf } from '../../contract/rejection.js';
 
 export const rex: UnsavedPet = Object.freeze({
   name: 'Rex',
@@ -14,7 +15,15 @@ export const addOnce = (
   { pets }: CompleteStore,
   key: string,
   keepUntil = Date.now() + 86_400_000,
-) => pets.addOnce(rex, { scope: 'a key', key, fingerprint: 'rex', keepUntil }, Date.now());
+) => {
+  const claim = {
+    scope: 'a key',
+    key,
+    fingerprint: 'rex',
+    keepUntil,
+  };
+  return pets.addOnce(rex, claim, Date.now());
+};
 
 const opened: CompleteStore[] = [];
 
@@ -31,10 +40,7 @@ export const closeAll = async (): Promise<void> => {
 
 /** The message of the cause with which a call is unavailable. */
 export async function causeOf(call: Promise<unknown>): Promise<string> {
-  const error: unknown = await call.then(
-    () => new Error('the call succeeded'),
-    (reason: unknown) => reason,
-  );
+  const error = await rejectionOf(call);
   if (error instanceof UnavailableError) return (error.cause as Error).message;
   throw error;
 }
