@@ -40,13 +40,15 @@ export function parserFault({ code }: ParserError): HttpError {
   return malformed('The request is not valid HTTP/1.1.');
 }
 
+/** Whether a member of `rawHeaders`, in which names and values take turns, is the name of a Host. */
+const isHost = (text: string, index: number): boolean => index % 2 === 0 && /^host$/i.test(text);
+
 /** What HTTP/1.1 forbids in the headers of a request, and Node's parser accepts. */
 export function requestFault(request: IncomingMessage): HttpError | undefined {
   const { headers, rawHeaders, httpVersion } = request;
   // HTTP/0.9 has neither headers nor a status to respond with.
   if (!httpVersion.startsWith('1.')) return malformed('The request is not HTTP/1.1.');
   // `headersDistinct` takes 3 us.
-  const isHost = (name: string, index: number) => index % 2 === 0 && /^host$/i.test(name);
   const hosts = rawHeaders.filter(isHost).length;
   // HTTP/1.0 needs none: health checks of load balancers send it so.
   if (hosts !== 1 && !(httpVersion === '1.0' && hosts === 0))
