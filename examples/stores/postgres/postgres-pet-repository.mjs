@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import {
   IdempotencyKeyReusedError,
+  StatusConflictError,
   UnavailableError,
   isAnimalStoreError,
   petWithId,
-  unmetCondition,
 } from 'animal-store';
 import pg from 'pg';
 import { inTransaction, makeTables } from './postgres-tables.mjs';
@@ -41,7 +41,7 @@ export class PostgresPetRepository {
   /** Opens nothing yet: a database that is unreachable now may be reachable by the first call. */
   constructor(connectionString, { mode = 'create' } = {}) {
     this.#mayCreate = mode === 'create';
-    this.#isReading = mode === 'read' || mode === 'snapshot';
+    this.#isReading = mode === 'read';
     this.#pool = new pg.Pool({ connectionString, connectionTimeoutMillis: 3000 });
     this.#pool.on('error', () => {}); // of an idle connection: the pool makes another one
   }
@@ -97,8 +97,8 @@ export class PostgresPetRepository {
     return rows.map(petOf);
   }
 
-  change(id, fields, condition, { signal } = {}) {
-    const found = { doing: 'changing an animal', id, condition, signal };
+  change(id, fields, from, { signal } = {}) {
+    const found = { doing: 'changing an animal', id, from, signal };
     return this.#change(found, async (client, pet) => {
       const changed = petWithId(id, { ...pet, ...fields });
       const { name, categoryId, status } = changed;
@@ -112,8 +112,8 @@ export class PostgresPetRepository {
     });
   }
 
-  async remove(id, condition, { signal } = {}) {
-    const found = { doing: 'removing an animal', id, condition, signal };
+  async remove(id, from, { signal } = {}) {
+    const found = { doing: 'removing an animal', id, from, signal };
     const removed = await this.#change(found, (client) =>
       client.query('DELETE FROM pets WHERE id = $1', [id]),
     );
@@ -121,14 +121,13 @@ export class PostgresPetRepository {
   }
 
   /** Locks the row, so that no other change comes between the look at it and this one. */
-  #change({ doing, id, condition, signal }, work) {
+  #change({ doing, id, from, signal }, work) {
     return this.#write(doing, signal, (client) =>
       inTransaction(client, async () => {
         const { rows } = await client.query('SELECT * FROM pets WHERE id = $1 FOR UPDATE', [id]);
         if (rows.length === 0) return undefined;
         const pet = petOf(rows[0]);
-        const unmet = unmetCondition(pet, condition);
-        if (unmet) throw unmet;
+        if (from !== undefined && pet.status !== from) throw new StatusConflictError(pet.status);
         return work(client, pet);
       }),
     );

@@ -19,7 +19,6 @@ const environment = (url) => ({
   ADAPTERS: './adapter.mjs',
   STORE_URL: url,
   API_KEYS: 'a-key-of-your-own',
-  LOG_FORMAT: 'json',
   PORT: '0',
 });
 
