@@ -75,10 +75,10 @@ async function greet(
   const store = await container.getAsync(TOKENS.store);
   const line = { url, docs, metrics, store: store.location };
   try {
+    await store.check({ signal }); // first, because it says why soonest
     if ((await store.transfer?.lastId({ signal })) === 0n)
       logger.info(`the store is new: no animal was ever added to ${store.location}`);
     await ensureKey(commands, container, service);
-    await store.check({ signal });
   } catch (error) {
     if (signal.aborted || !isUnavailable(error)) throw error;
     return logger.warn({ ...line, reason: reasonOf(error) }, `not yet ready at ${url}`);
