@@ -6,6 +6,8 @@ import type { ServerLimits } from './server-limits.js';
 
 /** How much input is parsed before other connections have their turn, in bytes. */
 export const PIECE = 1024;
+/** New connections count as so many callers: thousands may send at once, and others of their address come with them. */
+const NEWCOMERS = 24;
 
 /**
  * The connection of a client as `node:http` sees it: the socket, with its input in small pieces, and with times for what
@@ -18,6 +20,8 @@ export class Connection extends Duplex {
   readonly #socket: Socket;
   readonly #headersTimeout: number;
   readonly #onLate: () => void;
+  /** Whether its first input has had its turn. */
+  #isKnown = false;
   #isInputOver = false;
   /** Whether a request has begun to arrive. */
   #isReceiving = false;
@@ -102,20 +106,25 @@ export class Connection extends Duplex {
     const socket = this.#socket;
     // Discarded, not left: closing would reset a connection with unread input.
     if (this.destroyed || this.writableEnded || this.#isInputOver) return;
-    if (input.length <= PIECE) {
+    if (this.#isKnown && input.length <= PIECE) {
       this.#pass(input);
       return;
     }
     socket.pause();
     socket.unshift(input);
-    const turn = turns.takeTurn(this.remoteAddress ?? '');
-    void turn.then(() => socket.read(PIECE)); // emits `data`
+    const newcomer = `new ${(socket.remotePort ?? 0) % NEWCOMERS}`;
+    const caller = input.length > PIECE ? this.remoteAddress : newcomer;
+    void turns.takeTurn(caller ?? '').then(() => {
+      this.#isKnown = true;
+      socket.read(Math.min(PIECE, socket.readableLength)); // emits `data`
+    });
   }
 
   #pass(piece: Buffer): void {
     const hasRoom = this.push(piece);
     if (!hasRoom) this.#socket.pause();
-    if (this.#isReceiving || this.responses.size > 0 || isBlank(piece)) return;
+    const isFirst = this.responses.size === 0 && !this.#isReceiving;
+    if (!isFirst || isBlank(piece)) return;
     this.#isReceiving = true;
     this.#startTimer(this.#headersTimeout, this.#onLate);
   }
