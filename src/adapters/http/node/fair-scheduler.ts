@@ -5,7 +5,7 @@ const LARGEST_GROUP = 24;
 /** How long groups are started in one turn of the event loop, in milliseconds. */
 const TURN = 5;
 /** While connections come, at most so many turns in a row accept one and start nothing. */
-const MOST_ACCEPTING_TURNS = 16;
+const MOST_ACCEPTING_TURNS = 32;
 
 /**
  * Shares the event loop: starts tasks for a few milliseconds in a turn, round-robin over callers. So neither a flood nor
