@@ -81,8 +81,8 @@ export class FairScheduler {
     // The next tick comes when every task of the group has finished or waits for something.
     await new Promise<void>((resolve) => process.nextTick(resolve));
     const took = performance.now() - began;
-    this.#groupSize =
-      took < TURN ? Math.min(this.#groupSize * 2, LARGEST_GROUP) : Math.ceil(this.#groupSize / 2);
+    const changed = took < TURN ? this.#groupSize * 2 : this.#groupSize / 2;
+    this.#groupSize = Math.min(Math.ceil(changed), LARGEST_GROUP);
     return took;
   }
 }
