@@ -41,8 +41,7 @@ export class AdmissionControl implements Admission {
     return this.#working.used;
   }
 
-  admit(request?: Pick<HttpRequest, 'onSent'>): Permit {
-    const [working, reading] = [this.#working, this.#reading];
+  admit(request: Pick<HttpRequest, 'onSent'>): Permit {
     let caller = '';
     let held: Pool | undefined;
     let hasEnded = false;
@@ -57,29 +56,30 @@ export class AdmissionControl implements Admission {
     return {
       admitCaller: async (keyId) => {
         caller = keyId;
-        if (working.refuses(caller)) throw TOO_MANY;
+        if (this.#working.refuses(caller)) throw TOO_MANY;
         const since = performance.now();
         const turnsOfOthers = await turns.takeTurn(caller);
+        const waited = performance.now() - since;
         // A pause of the process, as for a slow disk, is no queue.
-        const isLate = turnsOfOthers > 0 && performance.now() - since > this.#maxWait;
+        const isLate = turnsOfOthers > 0 && waited > this.#maxWait;
         if (hasEnded || isLate) throw TOO_LATE;
-        moveTo(working);
+        moveTo(this.#working);
       },
       whileClient: async (work) => {
-        moveTo(reading);
+        moveTo(this.#reading);
         const result = await work();
-        moveTo(working);
+        moveTo(this.#working);
         return result;
       },
-      end(work) {
-        const pool = held;
+      end: (work) => {
         if (hasEnded) return;
         hasEnded = true;
+        const pool = held;
         if (pool === undefined) return;
         const sent = new Promise<void>((resolve) =>
-          request?.onSent ? request.onSent(resolve) : resolve(),
+          request.onSent ? request.onSent(resolve) : resolve(),
         );
-        const settled = pool === working && work && endOrAbandoned(work);
+        const settled = pool === this.#working && work && endOrAbandoned(work);
         void Promise.allSettled([sent, settled]).then(() => pool.add(caller, -1));
       },
     };
@@ -105,7 +105,9 @@ class Pool {
   /** Whether a caller gets nothing more: it holds its whole share, or anything while nothing is left. */
   refuses(caller: string): boolean {
     const held = this.#held.get(caller) ?? 0;
-    return held >= Math.ceil(this.#most * SHARE) || (held > 0 && this.used >= this.#most);
+    if (held === 0) return false;
+    const share = Math.ceil(this.#most * SHARE);
+    return held >= share || this.used >= this.#most;
   }
 
   /** Adds to what a caller holds, without a check. */

@@ -145,7 +145,7 @@ describe('A permit', () => {
     it(`holds nothing in the end, whenever that comes (body: ${body})`, async () => {
       const admission = most(8);
       const live = async (turns: number): Promise<void> => {
-        const permit = admission.admit();
+        const permit = admission.admit({});
         const work = async (): Promise<void> => {
           await permit.admitCaller('a');
           if (body !== 'none') await permit.whileClient(settled);
@@ -162,7 +162,7 @@ describe('A permit', () => {
 
       await settled();
       expect(admission.inFlight, 'requests in progress').to.equal(0);
-      const after = times(6, () => admission.admit());
+      const after = times(6, () => admission.admit({}));
       await Promise.all(after.map((permit) => permit.whileClient(settled)));
     });
   }
@@ -202,18 +202,18 @@ describe('The turns of requests', () => {
       mock.method(performance, 'now', () => now);
       const admission = new AdmissionControl();
       const others = times(100, async () => {
-        await refusalOf(admission.admit());
+        await refusalOf(admission.admit({}));
         now = waited;
       });
 
-      expect(await refusalOf(admission.admit())).to.equal(refusal);
+      expect(await refusalOf(admission.admit({}))).to.equal(refusal);
       await Promise.all(others);
     });
   }
 
   it('are waited for while the process pauses', async () => {
     const clock = mock.method(performance, 'now', () => 0);
-    const refused = refusalOf(new AdmissionControl().admit());
+    const refused = refusalOf(new AdmissionControl().admit({}));
 
     clock.mock.mockImplementation(() => 60_000);
 
