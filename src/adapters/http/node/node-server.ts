@@ -10,7 +10,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { HttpError, errorResponse } from '../error-responses.js';
 import { report, type HttpLog } from '../http-log.js';
-import type { HttpRequest, HttpResponse } from '../http-message.js';
+import type { HeaderFields } from '../http-message.js';
 import { Connection, PIECE } from './connection.js';
 import { turns } from './fair-scheduler.js';
 import { JoinedRequest } from './joined-request.js';
@@ -32,9 +32,7 @@ export interface NodeServerOptions {
   /** Called for every response that the server gives by itself. Omit to log nothing. */
   readonly log?: HttpLog | undefined;
   /** Returns further headers of such a response, for example those for cross-origin requests. */
-  readonly headers?:
-    | ((request: Pick<HttpRequest, 'method' | 'header'>) => Readonly<Record<string, string>>)
-    | undefined;
+  readonly headers?: ((request: RefusedRequest) => HeaderFields) | undefined;
 }
 
 /** May return a promise. */
@@ -70,16 +68,22 @@ export class NodeServer {
     this.#options = options;
     this.#limits = serverLimits(options.limits);
     this.#http = this.#createParsingServer();
-    this.#server = createServer(
-      { allowHalfOpen: true, noDelay: true, highWaterMark: PIECE },
-      (socket) => this.#accept(socket),
-    );
+    const socketOptions = {
+      allowHalfOpen: true,
+      noDelay: true,
+      highWaterMark: PIECE,
+    };
+    this.#server = createServer(socketOptions, (socket) => this.#accept(socket));
   }
 
   /** Resolves to the port once the server accepts connections; port 0 takes a free one. */
   async listen(port: number, host: string): Promise<number> {
     // As many may wait to be accepted as may be open: a client whose SYN is dropped retries after 1 s.
-    this.#server.listen({ port, host, backlog: this.#limits.maxConnections });
+    this.#server.listen({
+      port,
+      host,
+      backlog: this.#limits.maxConnections,
+    });
     await once(this.#server, 'listening');
     return (this.#server.address() as AddressInfo).port;
   }
@@ -135,13 +139,16 @@ export class NodeServer {
       requireHostHeader: false, // requestFault checks it: Node's response to that has no body
     });
     http.maxHeadersCount = 0; // with a limit, Node.js silently drops further headers, such as Authorization
-    http.on('request', (_request, response) => void this.#begin(response));
-    http.on('checkExpectation', (_request, response) => void this.#begin(response));
+    const begin = (_request: IncomingMessage, response: ServerResponse): void => {
+      void this.#begin(response);
+    };
+    http.on('request', begin);
+    http.on('checkExpectation', begin);
     http.on('checkContinue', (request, response) => {
       const proceed = (): unknown => response.headersSent || response.writeContinue();
       request.once('resume', proceed);
       request.on('newListener', (event) => event === 'readable' && proceed());
-      void this.#begin(response);
+      begin(request, response);
     });
     http.on('clientError', (error: ParserError, socket) =>
       this.#fail(parserFault(error), socket as Connection, error.rawPacket),
@@ -240,37 +247,23 @@ export class NodeServer {
   /** Responds in place of a listener. If its response has begun, cuts the connection off, and only logs the error. */
   #refuseRequest({ req, headersSent, writableEnded }: ServerResponse, error: unknown): void {
     const connection = connectionOf(req);
-    const request = refusedRequest(req);
-    if (!headersSent) {
-      this.#refuse(connection, error, request);
-      return;
-    }
-    this.#logRefusal(connection, error, request);
-    if (!writableEnded) connection.destroy();
+    this.#refuse(connection, error, refusedRequest(req), headersSent);
+    if (headersSent && !writableEnded) connection.destroy();
   }
 
-  /** Responds to a request, and closes the connection. */
-  #refuse(connection: Connection, error: unknown, request: RefusedRequest): void {
-    if (!connection.writable) return;
-    const response = this.#logRefusal(connection, error, request);
-    const headers = { ...this.#options.headers?.(request), ...response.headers };
-    connection.end(lastResponse({ ...response, headers }, request.method));
-  }
-
-  /** Logs the response to an error in place of a listener, and returns it. */
-  #logRefusal(
-    { remoteAddress }: Connection,
-    error: unknown,
-    request: RefusedRequest,
-  ): HttpResponse {
+  /** Logs the response to an error. Unless another has begun, sends it, and closes the connection. */
+  #refuse(connection: Connection, error: unknown, request: RefusedRequest, hasBegun = false): void {
+    if (!hasBegun && !connection.writable) return;
     const response = errorResponse(error, request.id);
     report(this.#options.log, request, response, {
       requestId: request.id,
-      clientAddress: remoteAddress,
+      clientAddress: connection.remoteAddress,
       error,
       milliseconds: 0,
     });
-    return response;
+    if (hasBegun) return;
+    const headers = { ...this.#options.headers?.(request), ...response.headers };
+    connection.end(lastResponse({ ...response, headers }, request.method));
   }
 }
 
