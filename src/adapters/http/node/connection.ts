@@ -20,7 +20,7 @@ export class Connection extends Duplex {
   readonly #socket: Socket;
   readonly #headersTimeout: number;
   readonly #onLate: () => void;
-  /** Whether its first input has had its turn. */
+  /** Whether its first input has waited for its turn. */
   #isKnown = false;
   #isInputOver = false;
   /** Whether a request has begun to arrive. */
@@ -110,14 +110,13 @@ export class Connection extends Duplex {
       this.#pass(input);
       return;
     }
+    this.#isKnown = true;
     socket.pause();
     socket.unshift(input);
     const newcomer = `new ${(socket.remotePort ?? 0) % NEWCOMERS}`;
     const caller = input.length > PIECE ? this.remoteAddress : newcomer;
-    void turns.takeTurn(caller ?? '').then(() => {
-      this.#isKnown = true;
-      socket.read(Math.min(PIECE, socket.readableLength)); // emits `data`
-    });
+    const size = Math.min(PIECE, input.length);
+    void turns.takeTurn(caller ?? '').then(() => socket.read(size)); // emits `data`
   }
 
   #pass(piece: Buffer): void {

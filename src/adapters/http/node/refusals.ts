@@ -49,14 +49,11 @@ export function parserFault({ code }: ParserError): HttpError {
 
 /** What HTTP/1.1 forbids in the headers of a request, and Node's parser accepts. */
 export function requestFault(request: IncomingMessage): HttpError | undefined {
+  // `headersDistinct` would take 3 us.
   const { headers, rawHeaders, httpVersion } = request;
   // HTTP/0.9 has neither headers nor a status to respond with.
   if (!httpVersion.startsWith('1.')) return malformed('The request is not HTTP/1.1.');
-  // `headersDistinct` takes 3 us.
-  let hosts = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    if (/^host$/i.test(rawHeaders[index] ?? '')) hosts += 1;
-  }
+  const hosts = rawHeaders.filter(isHost).length;
   const isOld = httpVersion === '1.0';
   // HTTP/1.0 needs none: health checks of load balancers send it so.
   if (hosts > 1 || (hosts === 0 && !isOld))
@@ -70,6 +67,9 @@ export function requestFault(request: IncomingMessage): HttpError | undefined {
   if (isChunked && !isOld) return undefined;
   return malformed('The only supported Transfer-Encoding is chunked, in HTTP/1.1.');
 }
+
+/** Whether a member of `rawHeaders`, where names and values take turns, is the name of a Host. */
+const isHost = (text: string, index: number): boolean => index % 2 === 0 && /^host$/i.test(text);
 
 const malformed = (message: string): HttpError => new HttpError('malformed_request', message);
 
