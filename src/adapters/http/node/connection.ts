@@ -5,7 +5,7 @@ import { turns } from './fair-scheduler.js';
 import type { ServerLimits } from './server-limits.js';
 
 /** How much input is parsed before other connections have their turn, in bytes. */
-export const PIECE = 1024;
+const PIECE = 1024;
 /** New connections count as so many callers: thousands may send at once, and others of their address come with them. */
 const NEWCOMERS = 24;
 
@@ -39,7 +39,7 @@ export class Connection extends Duplex {
           done();
         });
         const isLeft = socket.writableLength > 0;
-        const late = isLeft ? setTimeout(() => this.destroy(), limits.writeTimeout) : undefined;
+        const late = isLeft ? this.#after(limits.writeTimeout, () => this.destroy()) : undefined;
       },
       final: (done) => {
         socket.resume();
@@ -67,7 +67,7 @@ export class Connection extends Duplex {
     socket.on('end', () => this.#isInputOver || this.push(null));
     socket.on('timeout', () => this.emit('timeout'));
     socket.on('error', () => {}); // it closes after it
-    socket.on('close', () => this.destroy());
+    socket.on('close', () => this.#inTurn(() => this.destroy()));
   }
 
   /**
@@ -97,9 +97,21 @@ export class Connection extends Duplex {
     return this;
   }
 
+  /** Replaces the timer, or only stops it. */
   #startTimer(milliseconds: number | undefined, onEnd: () => void): void {
     clearTimeout(this.#timer);
-    this.#timer = milliseconds === undefined ? undefined : setTimeout(onEnd, milliseconds);
+    const end = (): unknown => timer === this.#timer && onEnd();
+    const timer = milliseconds === undefined ? undefined : this.#after(milliseconds, end);
+    this.#timer = timer;
+  }
+
+  #after(milliseconds: number, work: () => unknown): NodeJS.Timeout {
+    return setTimeout(() => this.#inTurn(work), milliseconds);
+  }
+
+  /** For what may come to thousands at once: a connection that ends costs as much as its requests. */
+  #inTurn(work: () => unknown): void {
+    void turns.takeTurn(this.remoteAddress ?? '').then(work);
   }
 
   #receive(input: Buffer): void {

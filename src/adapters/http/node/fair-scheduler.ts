@@ -66,7 +66,7 @@ export class FairScheduler {
     }
   }
 
-  /** Resolves to the milliseconds that a group takes for what it can do in this turn. If it is long, the next is smaller. */
+  /** Resolves to the milliseconds that a group takes for what it can do in this turn. If it is long, the next is half as large. */
   async #startGroup(): Promise<number> {
     const began = performance.now();
     let started = 0;
@@ -81,8 +81,8 @@ export class FairScheduler {
     // The next tick comes when every task of the group has finished or waits for something.
     await new Promise<void>((resolve) => process.nextTick(resolve));
     const took = performance.now() - began;
-    const changed = took < TURN ? this.#groupSize * 2 : this.#groupSize / 2;
-    this.#groupSize = Math.min(Math.ceil(changed), LARGEST_GROUP);
+    if (took > TURN) this.#groupSize = Math.ceil(this.#groupSize / 2);
+    else if (started === this.#groupSize && started < LARGEST_GROUP) this.#groupSize += 1;
     return took;
   }
 }

@@ -11,7 +11,7 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import { HttpError, errorResponse } from '../error-responses.js';
 import { report, type HttpLog } from '../http-log.js';
 import type { HeaderFields } from '../http-message.js';
-import { Connection, PIECE } from './connection.js';
+import { Connection } from './connection.js';
 import { turns } from './fair-scheduler.js';
 import { JoinedRequest } from './joined-request.js';
 import {
@@ -73,11 +73,7 @@ export class NodeServer {
     this.#options = options;
     this.#limits = serverLimits(options.limits);
     this.#http = this.#createParsingServer();
-    const socketOptions = {
-      allowHalfOpen: true,
-      noDelay: true,
-      highWaterMark: PIECE,
-    };
+    const socketOptions = { allowHalfOpen: true, noDelay: true };
     this.#server = createServer(socketOptions, (socket) => this.#accept(socket));
   }
 
