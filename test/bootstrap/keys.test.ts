@@ -45,9 +45,12 @@ describe('keys', () => {
   const wrong: ReadonlyArray<readonly [options: string, says: RegExp]> = [
     ['', /required option '--name <name>'/],
     ['--name --scope=pets:read', /option '--name <name>' needs a value/],
-    ['--name n --scope pets:red', /scopes must be one or more of pets:read, pets:write/],
+    ['--name n --scope pets:red', /'--scope <scopes>' must be one of pets:read, pets:write/],
     ['--name n --scope=', /scopes must be one or more of/],
-    ['--name n --expires 0', /option '--expires <duration>' must be a duration from 1ms to 36500d/],
+    [
+      '--name n --expires 0',
+      /option '--expires <duration>' must be a duration with its unit .*, from 1ms to 36500d/,
+    ],
     ['--name \u202e', /name must be 1 to 100 characters/],
     ['--name n --scop pets:read', /Did you mean --scope\?/],
   ];
@@ -87,7 +90,7 @@ describe('keys', () => {
     expect(await rightsOf(out)).to.equal('revoked');
     const { code, err } = await shelf.run(`keys revoke ${out.trimEnd()}`);
     expect(err).to.equal('No API key has this id: see keys list.\n');
-    expect(code).to.equal(1);
+    expect(code).to.equal(2);
   });
 
   it('says that a store keeps no keys', async () => {

@@ -39,7 +39,7 @@ const copyStore = (source: string, target: string): Promise<number> =>
     if (['', '-wal', '-shm', '-journal'].some((suffix) => fs.existsSync(target + suffix)))
       throw new StoreFileError(
         target,
-        `exists: move it, ${target}-wal and ${target}-shm away first`,
+        `exists: stop its services, then move it, ${target}-wal and ${target}-shm away`,
       );
     const part = `${target}.${randomUUID()}.part`;
     try {

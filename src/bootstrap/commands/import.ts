@@ -89,11 +89,11 @@ function textOf(bytes: Buffer): string {
 /** How many faults are shown. */
 const SHOWN_FAULTS = 20;
 
-/** @throws {Error} lines are not valid. The first of them were shown. */
+/** @throws {UsageError} lines are not valid. The first of them were shown. */
 function requireNoFaults(io: HostProcess, faults: readonly LineFault[]): void {
   const sorted = [...faults].sort((one, other) => one.line - other.line);
   for (const { line, message } of sorted.slice(0, SHOWN_FAULTS))
     note(io, `Line ${line}: ${message}`);
   if (faults.length > 0)
-    throw new Error(`Lines that are not valid: ${faults.length}. Nothing was stored.`);
+    throw new UsageError(`Lines that are not valid: ${faults.length}. Nothing was stored.`);
 }

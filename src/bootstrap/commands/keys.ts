@@ -4,7 +4,7 @@ import { ManagedApiKeys, type ManagedApiKey } from '../../application/manage-api
 import { SCOPES, type Scope } from '../../application/ports/authenticator.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { OpenMode, Store } from '../../application/ports/store.js';
-import { duration, list, refuse } from '../service/setting-readers.js';
+import { duration, list, oneOf, refuse } from '../service/setting-readers.js';
 import { TOKENS } from '../service/tokens.js';
 import { UsageError, addCommand, note, print, type Commands } from './command-line.js';
 import { withStore } from './with-store.js';
@@ -14,9 +14,13 @@ const MAX_DAYS = 36_500; // a hundred years
 /** Commander takes the next option for a value that was omitted. */
 const readName = (text: string): string => (text.startsWith('--') ? refuse('needs a value') : text);
 
+const scopeOf = oneOf(...SCOPES);
+
+const readScopes = (text: string): readonly Scope[] => list(text).map(scopeOf);
+
 interface IssueOptions {
   readonly name: string;
-  readonly scope?: readonly string[];
+  readonly scope?: readonly Scope[];
   readonly expires?: number;
 }
 
@@ -28,7 +32,11 @@ export function addKeyCommands(program: Command, commands: Commands): void {
   const issue = 'Issues an API key and prints it, alone on stdout and only this once.';
   addCommand(keys, 'issue', issue, issueExample)
     .requiredOption('--name <name>', 'name of the key in lists: 1 to 100 characters', readName)
-    .option('--scope <scopes>', `what the key may do: ${SCOPES.join(',')} (default: all)`, list)
+    .option(
+      '--scope <scopes>',
+      `what the key may do: ${SCOPES.join(',')} (default: all)`,
+      readScopes,
+    )
     .option(
       '--expires <duration>',
       'lifetime, such as 12h or 90d (default: unlimited)',
@@ -38,7 +46,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
       withKeys(commands, 'create', async (managed, { location }, clock) => {
         const expiresAt =
           expires === undefined ? undefined : new Date(clock.now().getTime() + expires);
-        const request = { name, scopes: scope as readonly Scope[], expiresAt };
+        const request = { name, scopes: scope, expiresAt };
         const { key, record } = await managed.issue(request, { signal });
         await print(io, `${key}\n`);
         const what = `key ${record.id} (${record.name}) in ${location}`;
@@ -63,7 +71,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
       withKeys(commands, 'existing', async (managed) => {
         const key = await managed.revoke(id, { signal });
         // The id is not repeated: it may be a key, given by mistake.
-        if (key === undefined) throw new Error('No API key has this id: see keys list.');
+        if (key === undefined) throw new UsageError('No API key has this id: see keys list.');
         note(io, `Revoked key ${key.id} (${key.name}).`);
       }),
     );

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { parse } from 'csv-parse';
+import { parse } from 'csv-parse/sync';
 import { extname } from 'node:path';
 import type { ImportRow, LineFault } from '../../application/import-pets.js';
 import { parseInt64 } from '../../domain/int64.js';
@@ -41,7 +41,7 @@ export interface RowOptions {
 /**
  * The values of a row by field.
  * @param names the name of the column or member of each value
- * @throws {Error} one is there twice, or is not known and may not be ignored
+ * @throws {UsageError} one is there twice, or is not known and may not be ignored
  */
 function fieldsOf<Value>(
   names: readonly string[],
@@ -53,13 +53,13 @@ function fieldsOf<Value>(
   for (const [index, name] of names.entries()) {
     const field = FIELDS.get(folded(name));
     if (field === undefined) others.push(JSON.stringify(name));
-    else if (field in fields) throw new Error(`The column ${field} is there twice.`);
+    else if (field in fields) throw new UsageError(`The column ${field} is there twice.`);
     else fields[field] = values[index];
   }
   for (const other of others) ignored.add(other);
   if (others.length === 0 || ignoreOthers) return fields;
   const known = `Known are ${COLUMNS.join(', ')}; --ignore-others ignores others.`;
-  throw new Error(`Unknown columns: ${others.join(', ')}. ${known}`);
+  throw new UsageError(`Unknown columns: ${others.join(', ')}. ${known}`);
 }
 
 interface CsvRecord {
@@ -75,15 +75,8 @@ export async function* csvRows(
   text: string,
   options: RowOptions,
 ): AsyncGenerator<ImportRow | LineFault> {
-  const records: AsyncIterable<CsvRecord> = parse(text, {
-    delimiter: /[,;\t\r\n]/.exec(text)?.[0].replace(/[\r\n]/, '') || ',',
-    record_delimiter: ['\r\n', '\n', '\r'],
-    info: true,
-    relax_column_count: true,
-    skip_records_with_empty_values: true,
-  });
   let columns: readonly string[] | undefined;
-  for await (const { record, info } of records) {
+  for (const { record, info } of recordsOf(text)) {
     if (columns === undefined) {
       const names = Object.keys(fieldsOf(record, record, options));
       requireWhole(text, names.at(-1));
@@ -104,6 +97,23 @@ export async function* csvRows(
         },
       };
     } else yield { line, message: `The line has ${record.length} cells, not ${columns.length}.` };
+  }
+}
+
+/** @throws {UsageError} it is not CSV: a quoted cell does not end, for example */
+function recordsOf(text: string): readonly CsvRecord[] {
+  const [header = ''] = text.split(/[\r\n]/, 1);
+  try {
+    const records: unknown = parse(text, {
+      delimiter: /[,;\t]/.exec(header)?.[0] ?? ',',
+      record_delimiter: ['\r\n', '\n', '\r'],
+      info: true,
+      relax_column_count: true,
+      skip_records_with_empty_values: true,
+    });
+    return records as readonly CsvRecord[]; // its types do not know `info`
+  } catch (error) {
+    throw new UsageError(`FILE is not valid CSV: ${(error as Error).message}.`);
   }
 }
 

@@ -41,7 +41,12 @@ export const integer = (minimum: number, maximum: number) =>
 const SIZES = { b: 1, kb: 1024, mb: 2 ** 20 };
 
 /** A size in bytes: `64kb`, `1mb`. A kilobyte has 1,024 bytes. */
-export const size = quantity('must be a size from 1b to 16mb', SIZES, 1, 16 * SIZES.mb);
+export const size = quantity(
+  'must be a size with its unit (b, kb, mb), from 1b to 16mb',
+  SIZES,
+  1,
+  16 * SIZES.mb,
+);
 
 const DAY = 86_400_000;
 
@@ -51,7 +56,7 @@ const DAY = 86_400_000;
  */
 export function duration(minimum: 0 | 1, days = 24) {
   const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: DAY };
-  const rule = `must be a duration from ${minimum}ms to ${days}d`;
+  const rule = `must be a duration with its unit (ms, s, m, h, d), from ${minimum}ms to ${days}d`;
   return quantity(rule, units, minimum, days * DAY);
 }
 

@@ -115,7 +115,7 @@ describe('restoring an SQLite store', () => {
     for (const suffix of ['', '-wal', '-shm']) {
       const file = testFile();
       fs.writeFileSync(file + suffix, 'animals');
-      const message = `${file} exists: move it, ${file}-wal and ${file}-shm away first`;
+      const message = `${file} exists: stop its services, then move it, ${file}-wal and ${file}-shm away`;
       await refused(restoreSqliteStore(file, backup), message);
       expect(fs.readFileSync(file + suffix, 'utf8')).to.equal('animals');
     }
