@@ -1,9 +1,10 @@
-// Measures the built service beside the same in Fastify and in Koa by hand, equipped alike: CPU time of the process for
-// each request, requests a second, latencies. All are measured in turn, in short rounds, so that what else this machine
-// does is the same for all; the medians are printed. CPU times are also compared to those of the first service.
+// Measures the built service beside the same in Fastify, Hono and Koa by hand, equipped alike: CPU time of the process for
+// each request, requests a second, latencies: in the first seconds of a new process, then with many clients and with one.
+// All are measured in turn, in short rounds, so that what else this machine does is the same for all; the medians are
+// printed. CPU times are also compared to those of the first program, round by round.
 //   npm run build && npm install --prefix tools/peers
 //   npm run measure [-- NAME...] [--rounds 9] [--clients 32]
-// NAME: fastify, koa, animal-store, or the folder of another checkout that is built. Default: these three.
+// NAME: fastify, hono, koa, animal-store, or the folder of another checkout that is built. Default: these four.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempDisposableSync, readFileSync, readdirSync } from 'node:fs';
@@ -15,6 +16,9 @@ import { main, startService } from './service.mjs';
 
 const KEY = 'measuring-key-0123456789';
 const SECONDS = 0.5; // of a round
+const FIRST_SECONDS = 5; // of a new process
+/** How many processes of each program are started for their first seconds. */
+const STARTS = 3;
 /** Rounds before those that count: a compiler needs a second. */
 const WARM_UP = 3;
 /** How often a round is repeated in which requests failed: a busy machine lets some wait too long. */
@@ -23,6 +27,7 @@ const REPEATS = 9;
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const PROGRAMS = {
   fastify: here('./peers/fastify-service.mjs'),
+  hono: here('./peers/hono-service.mjs'),
   koa: here('./peers/koa-service.mjs'),
   'animal-store': main,
 };
@@ -46,6 +51,7 @@ const { positionals, values } = parseArgs({
     clients: { type: 'string', default: '32' },
   },
 });
+const many = Number(values.clients);
 const names = positionals.length > 0 ? positionals : Object.keys(PROGRAMS);
 
 /** What all threads of a process had of CPU time, in microseconds (Linux). */
@@ -56,21 +62,24 @@ function cpuOf(pid) {
   return nanoseconds.reduce((sum, part) => sum + part / 1_000, 0);
 }
 
-async function start(name, folder) {
+/** Starts a program with a new store. */
+async function start(name, folder, store) {
   const program = PROGRAMS[name] ?? join(name, 'build/src/bootstrap/main.js');
-  const settings = { STORE_URL: `sqlite:${join(folder, `${basename(name)}.db`)}`, API_KEYS: KEY };
+  const settings = {
+    STORE_URL: `sqlite:${join(folder, `${basename(name)}-${store}.db`)}`,
+    API_KEYS: KEY,
+  };
   const service = await startService(settings, { command: [process.execPath, program, 'serve'] });
   const load = fork(here('./load.mjs'), [service.url.port]);
 
   /** One round of an operation, again if requests failed. */
-  const round = async (operation) => {
+  const round = async (operation, clients, seconds = SECONDS) => {
     for (let repeats = 0; repeats <= REPEATS; repeats += 1) {
       const before = cpuOf(service.pid);
-      const order = { request: OPERATIONS[operation], clients: Number(values.clients) };
-      load.send({ ...order, seconds: SECONDS });
+      load.send({ request: OPERATIONS[operation], clients, seconds });
       const [{ requests, failed, median }] = await once(load, 'message');
       const cpu = (cpuOf(service.pid) - before) / requests;
-      if (failed === 0) return { cpu, rate: requests / SECONDS, median };
+      if (failed === 0) return { cpu, rate: requests / seconds, median };
     }
     throw new Error(`${name}: requests of ${operation} fail`);
   };
@@ -97,21 +106,50 @@ function summary(rounds, firstRounds) {
 }
 
 using folder = mkdtempDisposableSync(join(tmpdir(), 'animal-store-measure-'));
-const services = [];
-try {
-  for (const name of names) services.push(await start(name, folder.path));
+
+/** The rounds of each program in its first seconds. Each process has a store of its own. */
+async function firstRounds() {
+  const results = names.map(() => []);
+  for (let count = 0; count < STARTS; count += 1)
+    for (const [index, name] of names.entries()) {
+      const service = await start(name, folder.path, count);
+      await service.round('create', 1, 0.1); // a get needs an animal
+      results[index].push(await service.round('get', many, FIRST_SECONDS));
+      await service.stop();
+    }
+  return results;
+}
+
+/** The rounds of each program once it is warm. */
+async function steadyRounds(services, operation, clients) {
+  const results = names.map(() => []);
+  for (let round = -WARM_UP; round < Number(values.rounds); round += 1)
+    for (const [index, service] of services.entries()) {
+      const result = await service.round(operation, clients);
+      if (round >= 0) results[index].push(result);
+    }
+  return results;
+}
+
+function print(title, allResults) {
   const table = {};
-  for (const operation of Object.keys(OPERATIONS)) {
-    const results = names.map(() => []);
-    for (let round = -WARM_UP; round < Number(values.rounds); round += 1)
-      for (const [index, service] of services.entries()) {
-        const result = await service.round(operation);
-        if (round >= 0) results[index].push(result);
-      }
+  for (const [operation, results] of Object.entries(allResults))
     for (const [index, name] of names.entries())
       table[`${operation}, ${basename(name)}`] = summary(results[index], results[0]);
-  }
+  console.log(title);
   console.table(table);
+}
+
+print(`The first ${FIRST_SECONDS} seconds, ${many} clients`, { get: await firstRounds() });
+const services = [];
+try {
+  for (const name of names) services.push(await start(name, folder.path, 'steady'));
+  for (const clients of [many, 1]) {
+    const results = {};
+    for (const operation of Object.keys(OPERATIONS))
+      results[operation] = await steadyRounds(services, operation, clients);
+    print(`Steady, clients: ${clients}`, results);
+  }
 } finally {
   for (const service of services) await service.stop();
 }

@@ -1,4 +1,4 @@
-// What both peers of `npm run measure` work with: the animals in node:sqlite, each create durable once it is answered, and
+// What the peers of `npm run measure` work with: the animals in node:sqlite, each create durable once it is answered, and
 // what the service is equipped with: a static key compared by its hash, request ids, ETags, the same headers, and a log
 // line for each request. What the service has beside that is left out (integers beyond 2^53, idempotency keys, bounds,
 // deadlines), so the comparison favours the peers.
@@ -22,6 +22,21 @@ const selectByStatus = database.prepare(
 );
 
 export const STATUSES = ['available', 'pending', 'sold'];
+
+const isStatus = (status) => status === undefined || STATUSES.includes(status);
+
+/** For peers without schemas. */
+export const isNewPet = ({ name, categoryId, status }) =>
+  typeof name === 'string' && /\S/.test(name) && Number.isInteger(categoryId) && isStatus(status);
+
+/** The page that a query names, or `undefined` if it is not valid. */
+export function pageOf({ status, limit: givenLimit = '20', after: givenAfter = '0' }) {
+  const [limit, after] = [Number(givenLimit), Number(givenAfter)];
+  const isPage = Number.isInteger(limit) && limit >= 1 && limit <= 100;
+  return isPage && Number.isInteger(after) && after >= 0 && isStatus(status)
+    ? { status, limit, after }
+    : undefined;
+}
 
 export function create({ name, categoryId, status = 'available' }) {
   const { lastInsertRowid: id } = insert.run(name, categoryId, status);

@@ -5,10 +5,6 @@ import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
 import * as animals from './animals.mjs';
 
-const isStatus = (status) => status === undefined || animals.STATUSES.includes(status);
-const isNewPet = ({ name, categoryId, status }) =>
-  typeof name === 'string' && /\S/.test(name) && Number.isInteger(categoryId) && isStatus(status);
-
 const app = new Koa();
 app.use(async (context, next) => {
   const began = performance.now();
@@ -36,19 +32,16 @@ app.use((context, next) => {
 const router = new Router();
 router.post('/v1/pets', bodyParser({ enableTypes: ['json'] }), (context) => {
   const { body } = context.request;
-  if (!isNewPet(body)) context.throw(400, 'The animal is not valid.');
+  if (!animals.isNewPet(body)) context.throw(400, 'The animal is not valid.');
   const created = animals.create(body);
   context.status = 201;
   context.set('Location', `/v1/pets/${created.id}`);
   context.body = created;
 });
 router.get('/v1/pets', (context) => {
-  const { status, limit: givenLimit = '20', after: givenAfter = '0' } = context.query;
-  const [limit, after] = [Number(givenLimit), Number(givenAfter)];
-  const isPage = Number.isInteger(limit) && limit >= 1 && limit <= 100;
-  if (!isPage || !Number.isInteger(after) || after < 0 || !isStatus(status))
-    context.throw(400, 'The query is not valid.');
-  const { pets, link } = animals.list({ status, limit, after });
+  const page = animals.pageOf(context.query);
+  if (page === undefined) context.throw(400, 'The query is not valid.');
+  const { pets, link } = animals.list(page);
   if (link) context.set('Link', link);
   context.body = pets;
 });
