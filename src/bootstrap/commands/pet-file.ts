@@ -78,9 +78,9 @@ export async function* csvRows(
   let columns: readonly string[] | undefined;
   for (const { record, info } of recordsOf(text)) {
     if (columns === undefined) {
-      const names = Object.keys(fieldsOf(record, record, options));
-      requireWhole(text, names.at(-1));
       columns = record;
+      const known = Object.keys(fieldsOf(columns, record, options)); // checks the names
+      requireWhole(text, known.at(-1));
       continue;
     }
     // `info` has the line on which the record ends.

@@ -38,6 +38,7 @@ export async function serve(commands: Commands): Promise<void> {
     adminPort = await openAdminPort?.();
     await greet(commands, container, service, adminPort?.url);
   } catch (error) {
+    // If a signal has come meanwhile, the error may be its effect, and the service stops in order below.
     if (!signal.aborted) {
       await service.stop(0);
       adminPort?.close();
