@@ -65,9 +65,9 @@ export const HTTP_SETTING_RULES = {
 };
 
 function isOrigin(text: string): boolean {
-  // Of the schemes of apps and extensions, `origin` is "null".
-  const { protocol, host } = URL.parse(text) ?? {};
-  return text === `${protocol}//${host}` && !text.includes('*');
+  const url = URL.parse(text);
+  // Not `url.origin`: that is "null" for the schemes of apps and extensions.
+  return url !== null && text === `${url.protocol}//${url.host}` && !text.includes('*');
 }
 
 /**
@@ -77,13 +77,12 @@ function isOrigin(text: string): boolean {
 export function completeSettings(given: GivenHttpSettings = {}): HttpSettings {
   const set = Object.entries(given).filter(([, value]) => value !== undefined);
   const settings: HttpSettings = { ...DEFAULT_HTTP_SETTINGS, ...Object.fromEntries(set) };
-  const rules = new Map(Object.entries(HTTP_SETTING_RULES));
-  const faults = Object.entries(settings).flatMap(([name, value]) => {
-    const { isValid, rule } = rules.get(name) ?? {};
-    return value === undefined || isValid?.(value as never) !== false ? [] : [`${name} ${rule}`];
+  const faults = Object.entries(HTTP_SETTING_RULES).flatMap(([name, { isValid, rule }]) => {
+    const value = settings[name as keyof typeof HTTP_SETTING_RULES];
+    return value === undefined || isValid(value as never) ? [] : [`${name} ${rule}`];
   });
   if (faults.length > 0) throw new TypeError(`The settings are not valid: ${faults.join('; ')}.`);
   const { publicUrl } = settings;
-  // Headers hold ASCII only.
+  // In ASCII (punycode, percent-encoding): it goes into headers.
   return { ...settings, publicUrl: publicUrl && new URL(publicUrl).href };
 }

@@ -52,7 +52,13 @@ describe('The settings of HttpInterface', () => {
     basePath: ['', '/v1/', 'v1', '/a/../v1', '/v2', '/a b/v1'],
     publicUrl: ['', '/v1', 'https://a.example/v1/', 'https://a.example', 'ftp://a.example/v1'],
     stagingUrl: ['https://me@a.example/v1', 'https://a.example/?/v1', 'https://a b/v1'],
-    corsOrigins: [['https://A.example'], ['https://a.example/'], ['a.example'], ['*', 'x://y']],
+    corsOrigins: [
+      ['https://A.example'],
+      ['https://a.example/'],
+      ['a.example'],
+      ['*', 'x://y'],
+      ['undefined//undefined'],
+    ],
   }))
     for (const value of values)
       it(`refuse ${name} ${JSON.stringify(value)}`, () => {

@@ -47,7 +47,7 @@ type Send = <T>(
 export function requestSender({ retries = 3, ...options }: AnimalStoreClientOptions): Send {
   const baseUrl = readBaseUrl(options.baseUrl);
   const { apiKey, fetch = (url, init) => globalThis.fetch(url, init) } = options;
-  if (typeof apiKey === 'string') requireBearerToken(apiKey);
+  if (typeof apiKey !== 'function') requireBearerToken(apiKey);
 
   async function attempt<T>(request: ClientRequest<T>, key: string, signal: AbortSignal) {
     signal.throwIfAborted();
@@ -138,7 +138,7 @@ function readBaseUrl(baseUrl: string | URL): string {
 }
 
 /** Checked here because fetch quotes a header that it refuses in its error. */
-function requireBearerToken(apiKey: string): string {
-  if (/^[\w.~+/-]+=*$/.test(apiKey)) return apiKey;
+function requireBearerToken(apiKey: unknown): string {
+  if (typeof apiKey === 'string' && /^[\w.~+/-]+=*$/.test(apiKey)) return apiKey;
   throw new TypeError('apiKey is not a bearer token (RFC 6750, section 2.1)');
 }

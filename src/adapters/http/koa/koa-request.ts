@@ -1,64 +1,34 @@
 import type { Context, Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
+import { types } from 'node:util';
 import type { Principal } from '../../../application/ports/authenticator.js';
 import { bodyAlreadyRead, clientDisconnected, payloadTooLarge } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
-import type { HttpRequest } from '../http-message.js';
+import { NodeRequest } from '../node/node-request.js';
 
 /** A request of Koa. koa-bodyparser reads its body, unless the host's own has. */
-export class KoaRequest implements HttpRequest {
+export class KoaRequest extends NodeRequest {
   readonly #context: Context;
   readonly #parseBody: Middleware;
 
   constructor(context: Context, parseBody: Middleware) {
+    super(context.req, context.res);
     this.#context = context;
     this.#parseBody = parseBody;
-  }
-
-  get method(): string {
-    return this.#context.method;
-  }
-
-  get path(): string {
-    return this.#context.path;
-  }
-
-  get query(): string {
-    return this.#context.querystring;
-  }
-
-  get remoteAddress(): string | undefined {
-    return this.#context.req.socket?.remoteAddress;
-  }
-
-  header(name: string): string | undefined {
-    const { headers, headersDistinct } = this.#context.req;
-    const value = headers[name];
-    const sent = headersDistinct?.[name] ?? [];
-    // Of some headers Node.js drops all but the first. Another value is one that the host has set.
-    return sent.length > 1 && value === sent[0] ? sent.join(', ') : value?.toString();
-  }
-
-  onGone(listener: () => void): void {
-    const { res } = this.#context;
-    // No event comes any more if the client has already disconnected.
-    if (res.closed || res.destroyed) listener();
-    else res.once('close', listener);
-  }
-
-  onSent(listener: () => void): void {
-    this.onGone(listener); // a response also closes when it is sent
   }
 
   onAuthenticated(principal: Principal): void {
     this.#context.state['principal'] = principal;
   }
 
-  async readBody(limit: number): Promise<string> {
+  override async readBody(limit: number): Promise<Uint8Array | string> {
     const { req, res, request } = this.#context;
-    delete req.headers['content-encoding']; // it is identity: the parser knows no other case
-    const isSkipped = request.rawBody === undefined && !req.readableDidRead;
-    if (isSkipped) request.body = undefined; // as the parser of the host left it
+    delete req.headers['content-encoding']; // only identity gets here; the parser refuses its other spellings
+    if (request.rawBody === undefined && !req.readableDidRead) {
+      // So that the parser reads: one of the host that skips a body sets {}.
+      request.body = undefined;
+      this.#context['disableBodyParser'] = false;
+    }
     try {
       await this.#parseBody(this.#context, async () => {});
     } catch (error) {
@@ -69,8 +39,8 @@ export class KoaRequest implements HttpRequest {
       res.once('finish', () => req.resume()); // else the rest would hold the connection
       throw payloadTooLarge(limit);
     }
-    const { rawBody } = request;
-    if (typeof rawBody !== 'string') throw bodyAlreadyRead();
+    const rawBody: unknown = request.rawBody;
+    if (typeof rawBody !== 'string' && !types.isUint8Array(rawBody)) throw bodyAlreadyRead();
     if (Buffer.byteLength(rawBody) > limit) throw payloadTooLarge(limit);
     return rawBody;
   }

@@ -40,11 +40,12 @@ export class NodeRequest implements HttpRequest {
   }
 
   header(name: string): string | undefined {
-    const { headers, headersDistinct } = this.#request;
-    const value = headers[name];
-    const sent = headersDistinct?.[name] ?? [];
-    // Of some headers Node.js drops all but the first. Another value is one that the host has set.
-    return sent.length > 1 && value === sent[0] ? sent.join(', ') : value?.toString();
+    const { headers, rawHeaders } = this.#request;
+    const value = headers[name]?.toString();
+    if (!ONLY_FIRST.has(name)) return value;
+    const sent = valuesOf(rawHeaders ?? [], name);
+    // Another value is one that the host has set.
+    return sent.length > 1 && value === sent[0] ? sent.join(', ') : value;
   }
 
   async readBody(limit: number): Promise<Uint8Array | string> {
@@ -68,6 +69,19 @@ export class NodeRequest implements HttpRequest {
   onSent(listener: () => void): void {
     this.onGone(listener); // a response also closes when it is sent
   }
+}
+
+/** Headers of the interface of which Node.js keeps only the first value. Its `headersDistinct` has all, for 3 us a request. */
+const ONLY_FIRST: ReadonlySet<string> = new Set(['authorization', 'content-type', 'user-agent']);
+
+/** The values of a header in a list of names and values. */
+function valuesOf(rawHeaders: readonly string[], name: string): readonly string[] {
+  const values: string[] = [];
+  for (const [index, text] of rawHeaders.entries()) {
+    const isName = index % 2 === 0 && text.length === name.length && text.toLowerCase() === name;
+    if (isName) values.push(rawHeaders[index + 1] ?? '');
+  }
+  return values;
 }
 
 /** Reads a body from the connection, up to `limit` bytes. */

@@ -149,7 +149,7 @@ describe('animalStoreClient', () => {
       );
     });
 
-  for (const apiKey of ['', 'a\nb', 'schlüssel-🔑'])
+  for (const apiKey of ['', 'a\nb', 'schlüssel-🔑', undefined as never])
     it(`refuses the key ${JSON.stringify(apiKey)}, and does not repeat it`, async () => {
       const { client } = fakeService(json(200, '[]'));
       const refused = /^apiKey is not a bearer token \(RFC 6750, section 2\.1\)$/;

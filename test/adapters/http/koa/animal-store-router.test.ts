@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import Koa, { type Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { Agent, request as httpRequest } from 'node:http';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import type { HttpInterfaceOptions } from '../../../../src/adapters/http/index.js';
 import { animalStoreRouter, createKoaApp } from '../../../../src/adapters/http/koa/index.js';
 import { until } from '../../../until.js';
@@ -20,6 +20,16 @@ import {
 
 const log = new KeptLog();
 const fault = new Error('the disk is full');
+
+const disable: Middleware = (context, next) => {
+  context['disableBodyParser'] = true;
+  return next();
+};
+const keepBytes: Middleware = async (context, next) => {
+  const bytes: unknown = await buffer(context.req);
+  Object.assign(context.request, { rawBody: bytes, body: {} });
+  await next();
+};
 
 /** The router in a stranger's application, behind its own middleware. */
 function mounted(
@@ -185,12 +195,14 @@ describe('The body of a request on Koa', () => {
       expect(log.failures).to.deep.equal([]);
     });
 
-  for (const [what, type] of [
-    ['has read it', 'application/json'],
-    ['has skipped it', ''],
+  for (const [what, type, parsers] of [
+    ['koa-bodyparser of the host has read it', 'application/json', [bodyParser()]],
+    ['koa-bodyparser of the host has skipped it', '', [bodyParser()]],
+    ['the host has disabled koa-bodyparser', 'application/json', [disable, bodyParser()]],
+    ['a parser of the host has kept its bytes', 'application/json', [keepBytes]],
   ] as const)
-    it(`is taken to the last digit if koa-bodyparser of the host ${what}`, async () => {
-      const url = await mounted([bodyParser()]);
+    it(`is taken to the last digit if ${what}`, async () => {
+      const url = await mounted(parsers);
       const large = '{"name":"Rex","categoryId":9007199254740993}';
       const created = await fetch(`${url}/v1/pets`, {
         ...create(),
