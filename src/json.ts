@@ -1,23 +1,23 @@
 /*
- * JSON with exact 64-bit integers, by the platform: JSON.parse rounds integers beyond 2^53 unless its reviver looks at
- * the source text, and JSON.stringify throws on a bigint (TC39, JSON.parse source text access).
+ * JSON with exact 64-bit integers. JSON.parse rounds integers beyond 2^53, so a reviver reads their source text.
+ * JSON.stringify throws on a bigint, so JSON.rawJSON writes it (TC39 proposal: JSON.parse source text access).
  */
 
 type Reviver = (name: string, value: unknown, context: { readonly source: string }) => unknown;
 
-/** With what the compiler's library does not have yet. */
+/** JSON with two features that TypeScript's library does not declare yet. */
 const exactJson = JSON as unknown as {
   parse(text: string, reviver: Reviver): unknown;
   rawJSON(text: string): unknown;
 };
 
-/** An integer in plain decimal, with no more digits than an int64 has. */
+/** An integer in plain decimal, of at most 19 digits, as int64 has. */
 const PLAIN_INTEGER = /^-?[0-9]{1,19}$/;
 
 /**
  * Reads a JSON text. Integers become bigints: up to ±(2^53 - 1) in any spelling (`7`, `7.0`, `7e2`), and beyond it in
- * plain decimal of at most 19 digits. All other numbers are what JSON.parse makes of them. As always in JavaScript, the
- * last of two members with the same name counts.
+ * plain decimal of at most 19 digits. Other numbers stay numbers. If a member is repeated, the last one
+ * counts.
  * @throws {SyntaxError} the text is not JSON, or is nested too deep
  */
 export function parseJson(text: string): unknown {
@@ -31,21 +31,22 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Text that plain JSON.parse may round, or may accept although `parseJson` finds it nested too deep. */
+const LONG_OR_NESTED = /[0-9]{16}|[[{][^]*[[{]/;
+
 /**
- * Reads a JSON text as `parseJson` does, for callers to whom an exact number is as good as a bigint. It is five times as
- * fast for a flat object without long numbers: the platform rounds no integer of fewer than 16 digits.
+ * Like `parseJson`, but integers may also be numbers, which are then exact. Five times as fast for a flat object without
+ * long numbers.
  */
 export const parseJsonFast = (text: string): unknown =>
   LONG_OR_NESTED.test(text) ? parseJson(text) : JSON.parse(text);
 
-const LONG_OR_NESTED = /[0-9]{16}|[[{][^]*[[{]/;
-
-/** Writes a value like JSON.stringify, and in addition bigints as integers. */
+/** JSON.stringify that also writes bigints, as integers. */
 export const stringifyJson = (value: unknown, space?: string | number): string =>
   JSON.stringify(value, writeBigInts, space);
 
-/** @this the object or array that holds the value: where BigInt.prototype has a toJSON, `value` is its result. */
 function writeBigInts(this: Readonly<Record<string, unknown>>, name: string, value: unknown) {
+  // Not `value`: if the program gave BigInt.prototype a toJSON, that is its result.
   const original = this[name];
   return typeof original === 'bigint' ? exactJson.rawJSON(String(original)) : value;
 }

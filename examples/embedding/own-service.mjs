@@ -2,7 +2,7 @@
 // it logs, and what happens with a new animal, is up to you.
 import { once } from 'node:events';
 import { stringifyJson } from 'animal-store';
-import { ManagedApiKeys, apiKeyGenerator } from 'animal-store/api-keys';
+import { ManagedApiKeys, generateApiKey } from 'animal-store/api-keys';
 import {
   ContainerModule,
   TOKENS,
@@ -30,7 +30,7 @@ const service = await startService(container);
 console.log(service.url);
 const { apiKeys } = await container.getAsync(TOKENS.store); // undefined if the store keeps no keys
 if (apiKeys && settings.staticKeys.length === 0) {
-  const managed = new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator() });
+  const managed = new ManagedApiKeys({ apiKeys, generate: generateApiKey });
   const first = await managed.issueFirst('first start');
   if (first) console.log(`key ${first.key}`); // without a key, every request gets 401
 }

@@ -1,6 +1,6 @@
 /**
- * Settles as `work` does, or rejects with the reason of `signal` as soon as it is aborted. The work goes on, for other
- * calls that share it, or because its technology cannot end it.
+ * Settles as `work` does, or rejects with the reason of `signal` as soon as it is aborted. `work` itself
+ * continues: other calls may share it, or its technology cannot stop it.
  */
 export function unlessAborted<Result>(
   work: Promise<Result>,
@@ -10,7 +10,7 @@ export function unlessAborted<Result>(
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason);
     if (signal.aborted) abort();
-    signal.addEventListener('abort', abort);
+    signal.addEventListener('abort', abort, { once: true });
     void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
 }

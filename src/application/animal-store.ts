@@ -5,14 +5,14 @@ import type { PetStatus } from '../domain/pet-status.js';
  * Driving port: what the animal store does. `createAnimalStore` implements it on a repository, the HTTP client on a
  * remote service. Every implementation passes `animalStoreTests`.
  *
- * Every operation may reject with `UnavailableError`, and rejects with `signal.reason` when the call is aborted. A signal
- * that is aborted before the call counts more than any fault of the arguments.
+ * Every operation may reject with `UnavailableError`, and rejects with `signal.reason` when the call is aborted. If the
+ * signal is already aborted, that comes before any fault of the arguments.
  * Pets hold bigints, which `JSON.stringify` refuses: use `stringifyJson` of this package.
  */
 export interface AnimalStore {
   /**
-   * Returns one page of animals in ascending order of id. Passing `next` as `after` to the end returns every animal
-   * that exists, and has the status, during the whole traversal exactly once.
+   * Returns one page of animals in ascending order of id. To traverse a list, pass `next` as `after`
+   * until it is absent. This returns exactly once every animal that exists, and has the status, during the whole traversal.
    * @throws {InvalidParameterError} `limit` is not an integer from 1 to 100, `status` is unknown, or `after` is not an
    * int64.
    */
@@ -42,8 +42,8 @@ export interface AnimalStore {
  */
 export interface ExperimentalAnimalStore extends AnimalStore {
   /**
-   * Changes at least one field of an animal, and returns the animal as it is now. Omitted fields stay as they are. It is
-   * one atomic step: with `from`, of several callers who sell an animal only one succeeds.
+   * Changes at least one field of an animal, and returns the animal as it is now. Omitted fields stay as they are. The
+   * change is atomic: if several callers sell an animal with `from: 'available'`, only one succeeds.
    * @throws {InvalidPetError} naming every fault of the change.
    * @throws {InvalidParameterError} `from` is unknown, or the id is a number that is not a safe integer.
    * @throws {PetNotFoundError} no animal has this id, or it is not an int64.
@@ -63,7 +63,7 @@ export interface ExperimentalAnimalStore extends AnimalStore {
 
 /** Options of every call. */
 export interface CallOptions {
-  /** An abort rejects the call with `signal.reason`. A write in progress may still take effect, a waiting one never does. */
+  /** An abort rejects the call with `signal.reason`. A write in progress may still take effect; a waiting one never does. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -1,16 +1,16 @@
-/* The rules of the driving port's calls, for its implementations: the use cases here, and the HTTP client. */
+/* The rules of the driving port's calls, checked by the use cases and by the HTTP client. */
 
 import { InvalidParameterError, PetNotFoundError, requireValid } from '../domain/errors.js';
 import { isInt64, toInt64 } from '../domain/int64.js';
-import { petStatusFault } from '../domain/pet.js';
-import { storedTextFault } from '../domain/text.js';
+import { petStatusFault } from '../domain/pet-status.js';
+import { textFault } from '../domain/text.js';
 import type { IdempotencyKey, PetQuery } from './animal-store.js';
 
 /** Bounds and default of `limit`. */
 export const PAGE_LIMIT = { minimum: 1, maximum: 100, default: 20 } as const;
 
 /**
- * Checks a query. Types are checked too, because adapters pass on what they read.
+ * Checks a query. Values may have any type: adapters pass on what they read.
  * @throws {InvalidParameterError} naming every fault
  */
 export function requirePetQuery({ limit = PAGE_LIMIT.default, status, after }: PetQuery): void {
@@ -50,8 +50,8 @@ export function requireIdempotencyKey(given: IdempotencyKey): IdempotencyKey {
   return { scope, key };
 }
 
-/** The rule that a scope or key breaks, or `undefined`. With it no store has to escape what it would change. */
+/** The rule that a scope or key breaks, or `undefined`. */
 const keyFault = (text: unknown): string | undefined =>
-  typeof text === 'string' && text !== '' && text.length <= 255 && !storedTextFault(text)
+  typeof text === 'string' && text !== '' && text.length <= 255 && !textFault(text)
     ? undefined
     : 'must have 1 to 255 characters, without U+0000 and lone surrogates';

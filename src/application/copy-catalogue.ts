@@ -1,11 +1,11 @@
 import type { CallOptions } from './animal-store.js';
-import type { Store } from './ports/store.js';
+import { lastingError, type CompleteStore, type Store } from './ports/store.js';
 
 /** How many animals are read and written at once. */
 const PAGE_SIZE = 1000;
 
 /**
- * Copies animals, under their ids, and API keys into an empty store, and compares their numbers. Stop what writes to
+ * Copies animals, under their ids, and API keys into an empty store, and compares the counts. Stop what writes to
  * either store first. Idempotency keys are not copied.
  * @throws {Error} a store has no `transfer` or no `apiKeys`, or the target is not empty. Nothing was copied.
  * @throws {Error} the copy failed. The message says to throw the target away.
@@ -15,19 +15,20 @@ export async function copyCatalogue(
   target: Store,
   options?: CallOptions,
 ): Promise<{ readonly pets: number; readonly apiKeys: number }> {
-  const from = copied(source);
-  const to = copied(target);
+  const from = requireCopyable(source);
+  const to = requireCopyable(target);
   if ((await to.transfer.lastId(options)) > 0n || (await to.apiKeys.list(options)).length > 0)
-    throw refusal('The target is not empty: copy into a new store.');
+    throw lastingError('The target is not empty: copy into a new store.');
   try {
     const lastId = await from.transfer.lastId(options);
+    // Also if the source has no animals left: their ids must not return.
     await to.transfer.writePets([], lastId, options);
-    for await (const page of petPages(source, options))
+    for await (const page of petPages(from, options))
       await to.transfer.writePets(page, lastId, options);
     for (const apiKey of await from.apiKeys.list(options)) await to.apiKeys.add(apiKey, options);
 
-    const wanted = await countOf(source, options);
-    const found = await countOf(target, options);
+    const wanted = await countOf(from, options);
+    const found = await countOf(to, options);
     if (found.pets === wanted.pets && found.apiKeys === wanted.apiKeys) return found;
     throw new Error(
       `It holds ${found.pets} of ${wanted.pets} animals and ${found.apiKeys} of ${wanted.apiKeys} API keys.`,
@@ -38,18 +39,18 @@ export async function copyCatalogue(
   }
 }
 
-function copied({ transfer, apiKeys }: Store) {
-  if (transfer && apiKeys) return { transfer, apiKeys };
-  throw refusal('The store cannot be copied: it has no transfer or no API keys.');
+function requireCopyable({ pets, transfer, apiKeys }: Store) {
+  if (transfer && apiKeys) return { pets, transfer, apiKeys };
+  throw lastingError('The store cannot be copied: it has no transfer or no API keys.');
 }
 
-/** Only a person can mend it. */
-const refusal = (message: string): Error => Object.assign(new Error(message), { isLasting: true });
-
-async function countOf({ pets, apiKeys }: Store, options?: CallOptions) {
+async function countOf(
+  { pets, apiKeys }: Pick<CompleteStore, 'pets' | 'apiKeys'>,
+  options?: CallOptions,
+) {
   let count = 0;
   for await (const page of petPages({ pets }, options)) count += page.length;
-  return { pets: count, apiKeys: (await apiKeys?.list(options))?.length ?? 0 };
+  return { pets: count, apiKeys: (await apiKeys.list(options)).length };
 }
 
 /** Every page of a store, in ascending order of id. */

@@ -16,18 +16,18 @@ import type { PetRepository } from './ports/pet-repository.js';
 export interface AnimalStoreDependencies {
   /** Where animals are stored: an adapter of this package, or your own. */
   readonly pets: PetRepository;
-  /** What changes and removes the animals of the same store. Default: nothing does. */
+  /** Changes and removes animals of the same store. Default: they cannot be changed. */
   readonly changes?: PetChanges | undefined;
   /** Default: the machine's clock. */
   readonly clock?: Clock | undefined;
 }
 
-/** How long an idempotency key is honoured, in milliseconds: 24 hours. */
-export const CLAIM_LIFETIME = 24 * 60 * 60 * 1000;
+/** How long a claim is kept, in milliseconds: 24 hours. */
+const CLAIM_LIFETIME = 24 * 60 * 60 * 1000;
 
 /**
- * Makes an animal store on any repository; with `changes` one whose animals can be changed. It opens nothing: the caller
- * closes the store.
+ * Makes an animal store on any repository. With `changes`, animals can be changed and removed. The caller opens and closes
+ * the store.
  */
 export function createAnimalStore(
   dependencies: AnimalStoreDependencies & { readonly changes: PetChanges },
@@ -43,7 +43,7 @@ export function createAnimalStore({
       signal?.throwIfAborted();
       requirePetQuery(query);
       const { limit = PAGE_LIMIT.default, status, after } = query;
-      // One more than requested: its existence tells whether there is a next page.
+      // One more than requested: if it exists, there is a next page.
       const found = await pets.list({ after, limit: limit + 1, status }, { signal });
       const last = found.length > limit ? found[limit - 1] : undefined;
       return last === undefined ? { pets: found } : { pets: found.slice(0, limit), next: last.id };

@@ -2,7 +2,6 @@ import { InvalidPetError, isAnimalStoreError } from '../domain/errors.js';
 import { toInt64 } from '../domain/int64.js';
 import {
   PET_FIELDS,
-  fingerprintOf,
   petChange,
   unsavedPet,
   type NewPet,
@@ -10,9 +9,9 @@ import {
   type UnsavedPet,
 } from '../domain/pet.js';
 import type { CallOptions } from './animal-store.js';
-import { CLAIM_LIFETIME } from './create-animal-store.js';
-import { systemClock, type Clock } from './ports/clock.js';
-import type { Store } from './ports/store.js';
+import { createAnimalStore } from './create-animal-store.js';
+import type { Clock } from './ports/clock.js';
+import { lastingError, type Store } from './ports/store.js';
 
 /** One record of a file, unchecked. */
 export interface ImportRow {
@@ -30,9 +29,9 @@ export interface LineFault {
 
 /** The checked rows of a file. */
 export interface ImportPlan {
-  readonly added: ReadonlyArray<{ readonly line: number; readonly pet: UnsavedPet }>;
+  readonly toAdd: ReadonlyArray<{ readonly line: number; readonly pet: UnsavedPet }>;
   /** By the id of the animal. */
-  readonly changed: ReadonlyMap<bigint, ChangedRow>;
+  readonly toChange: ReadonlyMap<bigint, ChangedRow>;
   /** Every fault that can be found without the store, in the order of the lines. */
   readonly faults: readonly LineFault[];
 }
@@ -47,8 +46,8 @@ export async function planImport(
   rows: AsyncIterable<ImportRow | LineFault>,
   { signal }: CallOptions = {},
 ): Promise<ImportPlan> {
-  const added: { line: number; pet: UnsavedPet }[] = [];
-  const changed = new Map<bigint, ChangedRow>();
+  const toAdd: { line: number; pet: UnsavedPet }[] = [];
+  const toChange = new Map<bigint, ChangedRow>();
   const faults: LineFault[] = [];
   for await (const row of rows) {
     signal?.throwIfAborted();
@@ -58,23 +57,23 @@ export async function planImport(
     }
     const { line, fields } = row;
     try {
-      if (fields.id === undefined) added.push({ line, pet: unsavedPet(fields as NewPet) });
+      if (fields.id === undefined) toAdd.push({ line, pet: unsavedPet(fields as NewPet) });
       else {
         const change = petChange(fields as Partial<NewPet>);
-        changed.set(requireNewId(fields.id, changed), { line, change });
+        toChange.set(requireUniqueId(fields.id, toChange), { line, change });
       }
     } catch (error) {
       if (!isAnimalStoreError(error)) throw error;
       faults.push({ line, message: error.message });
     }
   }
-  return { added, changed, faults };
+  return { toAdd, toChange, faults };
 }
 
 /** Where to import. */
 export interface ImportOptions extends CallOptions {
   readonly store: Pick<Store, 'pets' | 'changes'>;
-  /** Names the content: each of its lines is added at most once within 24 hours. 1 to 255 characters. */
+  /** Identifies the content: each line is added at most once within 24 hours. 1 to 255 characters. */
   readonly source: string;
   /** Only checks that the animals to change exist. Default: false. */
   readonly dryRun?: boolean | undefined;
@@ -88,7 +87,7 @@ export interface ImportReport {
   readonly added: number;
   /** Rows with an id that differed from their animal. */
   readonly changed: number;
-  /** The lines whose animal does not exist. With any, nothing was stored. */
+  /** The lines whose animal does not exist, in no particular order. If there are any, nothing was stored. */
   readonly faults: readonly LineFault[];
 }
 
@@ -96,42 +95,37 @@ export interface ImportReport {
 const BATCH_SIZE = 64;
 
 /**
- * Stores checked rows. After a failure import the same source again: what is stored already is not stored twice.
+ * Stores the rows of a plan without faults. After a failure, import the same source again: nothing is stored twice.
  * @throws {Error} a row has an id, and the store has no `changes`. Nothing was stored.
  * @throws what the store throws
  */
 export async function importPets(
   plan: ImportPlan,
-  { store: { pets, changes }, source, dryRun = false, clock = systemClock, signal }: ImportOptions,
+  { store: { pets, changes }, source, dryRun = false, clock, signal }: ImportOptions,
 ): Promise<ImportReport> {
-  if (plan.changed.size > 0 && changes === undefined)
-    throw Object.assign(new Error('The store cannot change animals.'), { isLasting: true });
+  if (plan.toChange.size > 0 && changes === undefined)
+    throw lastingError('The store cannot change animals.');
 
   const faults: LineFault[] = [];
   const differing = new Map<bigint, ChangedRow>();
-  await inBatches(plan.changed, async ([id, row]) => {
+  await inBatches(plan.toChange, async ([id, row]) => {
     const pet = await pets.findById(id, { signal });
     if (pet === undefined) faults.push({ line: row.line, message: noAnimalHas(id) });
     else if (differs(pet, row.change)) differing.set(id, row);
   });
-  const report = { added: plan.added.length, changed: differing.size, faults };
+  const report = { added: plan.toAdd.length, changed: differing.size, faults };
   if (dryRun || faults.length > 0) return report;
 
+  const animals = createAnimalStore({ pets, clock });
   let added = 0;
-  await inBatches(plan.added, async ({ line, pet }) => {
-    const now = clock.now().getTime();
-    const claim = {
-      scope: source,
-      key: String(line),
-      fingerprint: fingerprintOf(pet),
-      keepUntil: now + CLAIM_LIFETIME,
-    };
-    const { replayed } = await pets.addOnce(pet, claim, now, { signal });
+  await inBatches(plan.toAdd, async ({ line, pet }) => {
+    const idempotencyKey = { scope: source, key: String(line) };
+    const { replayed } = await animals.createPet(pet, { idempotencyKey, signal });
     if (!replayed) added += 1;
   });
   await inBatches(differing, async ([id, { line, change }]) => {
-    const changed = await changes?.change(id, change, undefined, { signal });
-    if (changed === undefined) throw new Error(`Line ${line}: ${noAnimalHas(id)}`);
+    const pet = await changes?.change(id, change, undefined, { signal });
+    if (pet === undefined) throw new Error(`Line ${line}: ${noAnimalHas(id)}`);
   });
   return { ...report, added };
 }
@@ -140,18 +134,21 @@ const differs = (pet: Pet, change: Partial<UnsavedPet>): boolean =>
   PET_FIELDS.some((field) => change[field] !== undefined && change[field] !== pet[field]);
 
 /** @throws {InvalidPetError} it is not an int64, or an earlier row has it */
-function requireNewId(given: unknown, earlier: ReadonlyMap<bigint, ChangedRow>): bigint {
+function requireUniqueId(given: unknown, earlier: ReadonlyMap<bigint, ChangedRow>): bigint {
   const id = toInt64(given);
-  const line = id === undefined ? undefined : earlier.get(id)?.line;
-  if (id !== undefined && line === undefined) return id;
-  const message = id === undefined ? 'must be a 64-bit integer' : `is the id of line ${line}, too`;
-  throw new InvalidPetError([{ field: 'id', message }]);
+  if (id === undefined) throw invalidId('must be a 64-bit integer');
+  const other = earlier.get(id);
+  if (other) throw invalidId(`is the id of line ${other.line}, too`);
+  return id;
 }
+
+const invalidId = (message: string): InvalidPetError =>
+  new InvalidPetError([{ field: 'id', message }]);
 
 const noAnimalHas = (id: bigint): string =>
   `No animal has the id ${id}: an import only changes animals that exist; copy and restore bring ids back.`;
 
-/** Calls `work` for each item, for some at once. All calls of a batch have ended when the first error is thrown. */
+/** Calls `work` for each item, `BATCH_SIZE` at once. If one fails, waits for the rest of its batch, then throws. */
 async function inBatches<Item>(items: Iterable<Item>, work: (item: Item) => Promise<void>) {
   const all = [...items];
   for (let start = 0; start < all.length; start += BATCH_SIZE) {

@@ -20,15 +20,15 @@ export interface ManagedApiKey extends Pick<ApiKeyRecord, 'id' | 'name' | 'scope
 export interface IssuedApiKey {
   /** The key itself. It is stored nowhere: this is the only time it is visible. */
   readonly key: string;
-  /** What is stored of it. */
+  /** The key as `list` returns it. */
   readonly record: ManagedApiKey;
 }
 
 /** What managing keys needs. */
 export interface ManagedApiKeysOptions {
-  /** Where keys are stored. It is never closed here. */
+  /** Where keys are stored. */
   readonly apiKeys: ApiKeyRepository;
-  /** Makes a new key, with a random id if none is given: `apiKeyGenerator()` of `animal-store/api-keys`. */
+  /** Makes a new key, with a random id if none is given: `generateApiKey` of `animal-store/api-keys`. */
   readonly generate: (id?: string) => Pick<ApiKeyRecord, 'id' | 'hash'> & { readonly key: string };
   /** Default: the machine's clock. */
   readonly clock?: Clock | undefined;
@@ -44,7 +44,7 @@ export interface ApiKeyRequest {
   readonly expiresAt?: Date | undefined;
 }
 
-/** The id of the first key of a store. A random one has it once in 62^8 times. */
+/** The id of the first key of a store. A random id equals it once in 62^8 times. */
 const FIRST_ID = '00000000';
 
 /** Manages keys. Every operation may reject with `UnavailableError`. */
@@ -77,8 +77,8 @@ export class ManagedApiKeys {
   }
 
   /**
-   * Issues a key that never expires, with every scope, to a store without keys: one, however many processes start at
-   * once, because its id is fixed. Resolves to `undefined` if the store has had such a key.
+   * Issues a key with the fixed id `00000000`, every scope and no expiry. Resolves to `undefined` if the store has ever had
+   * it, so only one of several processes that start at once gets it. Other keys are not looked at.
    */
   issueFirst(name: string, options?: CallOptions): Promise<IssuedApiKey | undefined> {
     return this.#add(FIRST_ID, { name, scopes: SCOPES }, options);
@@ -87,13 +87,13 @@ export class ManagedApiKeys {
   /** Returns every key, oldest first. */
   async list(options?: CallOptions): Promise<readonly ManagedApiKey[]> {
     const apiKeys = await this.#apiKeys.list(options);
-    return apiKeys.map((apiKey) => withoutHash(apiKey, this.#now()));
+    return apiKeys.map((apiKey) => managedApiKey(apiKey, this.#now()));
   }
 
   /** Revokes a key, at once and for ever. Resolves to `undefined` if no key has the id. */
   async revoke(id: string, options?: CallOptions): Promise<ManagedApiKey | undefined> {
     const revoked = await this.#apiKeys.revoke(id, this.#now(), options);
-    return revoked && withoutHash(revoked, this.#now());
+    return revoked && managedApiKey(revoked, this.#now());
   }
 
   /** Resolves to `undefined` if the id is taken. */
@@ -108,17 +108,19 @@ export class ManagedApiKeys {
       expiresAt: expiresAt?.getTime(),
     };
     const isNew = await this.#apiKeys.add(record, options);
-    return isNew ? { key, record: withoutHash(record, record.createdAt) } : undefined;
+    return isNew ? { key, record: managedApiKey(record, record.createdAt) } : undefined;
   }
 
-  /** Only an omitted expiry means none. Anything else that is no valid Date, such as NaN, is a fault. */
+  /** Only `undefined` means no expiry. */
   #expiryFault(expiresAt: unknown): string | undefined {
     if (expiresAt === undefined) return undefined;
     const isInFuture = expiresAt instanceof Date && expiresAt.getTime() > this.#now();
     return isInFuture ? undefined : 'must be a Date in the future';
   }
 
-  readonly #now = (): number => this.#clock.now().getTime();
+  #now(): number {
+    return this.#clock.now().getTime();
+  }
 }
 
 /** The state at the time `now`: `revoked` before `expired`, which begins at `expiresAt`. */
@@ -127,11 +129,11 @@ export function apiKeyState(
   now: number,
 ): ManagedApiKey['state'] {
   if (revokedAt !== undefined) return 'revoked';
-  // Compared as "is it still before", so that what is no time ends a key and never extends it.
+  // Not `now >= expiresAt`: an invalid time (NaN) must expire the key.
   return expiresAt === undefined || now < expiresAt ? 'active' : 'expired';
 }
 
-function withoutHash(apiKey: ApiKeyRecord, now: number): ManagedApiKey {
+function managedApiKey(apiKey: ApiKeyRecord, now: number): ManagedApiKey {
   const { id, name, scopes, createdAt, expiresAt, revokedAt } = apiKey;
   return {
     id,

@@ -18,7 +18,7 @@ export function toInt64(value: unknown): bigint | undefined {
 }
 
 /**
- * Reads an int64 from its canonical decimal text, the only one `String(int64)` writes.
+ * Reads an int64 from its canonical decimal text, as `String` writes it.
  * `undefined` for any other spelling (`007`, `+5`, `-0`, `1e3`, `0x1`, digits of other scripts) and out of range.
  */
 export function parseInt64(text: string): bigint | undefined {

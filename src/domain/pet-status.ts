@@ -10,3 +10,8 @@ export const isPetStatus = (value: unknown): value is PetStatus =>
 
 /** The status of an animal that is added without one. Every animal has a status, so that a filter can find it. */
 export const DEFAULT_STATUS: PetStatus = 'available';
+
+/** The rule that `status` breaks, or `undefined`. */
+export function petStatusFault(status: unknown): string | undefined {
+  return isPetStatus(status) ? undefined : `must be one of ${PET_STATUSES.join(', ')}`;
+}

@@ -1,7 +1,7 @@
 import { InvalidPetError, type Fault } from './errors.js';
 import { INT64_MAX, INT64_MIN, toInt64 } from './int64.js';
-import { DEFAULT_STATUS, PET_STATUSES, isPetStatus, type PetStatus } from './pet-status.js';
-import { isBlank, isLongerThan, storedTextFault } from './text.js';
+import { DEFAULT_STATUS, petStatusFault, type PetStatus } from './pet-status.js';
+import { isBlank, isLongerThan, textFault } from './text.js';
 
 /** An animal of the store. Always valid, and frozen. */
 export interface Pet {
@@ -14,7 +14,6 @@ export interface Pet {
   readonly name: string;
   /** The category that the animal belongs to: any int64. */
   readonly categoryId: bigint;
-  /** Availability. */
   readonly status: PetStatus;
 }
 
@@ -34,19 +33,19 @@ export type UnsavedPet = Omit<Pet, 'id'>;
 /** The length of the longest name, in Unicode code points. */
 export const MAX_NAME_LENGTH = 1000;
 
-/** For each field, the rule that a value breaks, as the end of a sentence that begins with the field's name. */
+/** For each field, the rule that a value breaks, or `undefined`. Values may have any type: adapters pass on what they read. */
 const RULES = {
   name(name: unknown) {
     if (typeof name !== 'string') return 'must be a string';
     if (isBlank(name)) return 'must not be blank';
     if (isLongerThan(name, MAX_NAME_LENGTH))
       return `must not be longer than ${MAX_NAME_LENGTH} characters`;
-    return storedTextFault(name);
+    return textFault(name);
   },
   categoryId(categoryId: unknown) {
     if (toInt64(categoryId) !== undefined) return undefined;
     const rule = `must be an integer from ${INT64_MIN} to ${INT64_MAX}`;
-    // A number beyond 2^53 has lost digits already.
+    // Numbers beyond 2^53 have already lost digits.
     return Number.isInteger(categoryId) ? `${rule}: this number is too large to be exact` : rule;
   },
   status: petStatusFault,
@@ -55,14 +54,9 @@ const RULES = {
 /** Every field of an animal but its id. */
 export const PET_FIELDS = Object.keys(RULES) as ReadonlyArray<keyof UnsavedPet>;
 
-/** The rule of statuses that `status` breaks, or `undefined`. */
-export function petStatusFault(status: unknown): string | undefined {
-  return isPetStatus(status) ? undefined : `must be one of ${PET_STATUSES.join(', ')}`;
-}
-
 /**
  * Checks a new animal by every rule and fills in the default status. Other members are ignored.
- * @throws {InvalidPetError} naming every fault. Types are checked too, because adapters pass on what they read.
+ * @throws {InvalidPetError} naming every fault
  */
 export function unsavedPet(given: NewPet): UnsavedPet {
   const { name, categoryId, status = DEFAULT_STATUS } = requireObject(given);
@@ -70,8 +64,8 @@ export function unsavedPet(given: NewPet): UnsavedPet {
 }
 
 /**
- * Checks a change by every rule, and returns the fields that it has: at least one. `undefined` is none.
- * @throws {InvalidPetError} naming every fault. Types are checked too, because adapters pass on what they read.
+ * Checks a change by every rule, and returns the fields that it has: at least one. A field that is `undefined` counts as omitted.
+ * @throws {InvalidPetError} naming every fault
  */
 export function petChange(given: Partial<NewPet>): Partial<UnsavedPet> {
   const { name, categoryId, status } = requireObject(given);
@@ -86,12 +80,12 @@ export function petChange(given: Partial<NewPet>): Partial<UnsavedPet> {
 
 /**
  * The animal in data from outside, such as a database document. Integers may be bigints or safe numbers.
- * @throws {InvalidPetError} naming every fault.
+ * @throws {InvalidPetError} the data is not a valid animal
  */
 export function petFrom(data: { readonly [Field in keyof Pet]?: unknown }): Pet {
   const { name, categoryId, status } = data;
   const id = toInt64(data.id);
-  if (id === undefined) throw invalid('id', 'must be an int64');
+  if (id === undefined) throw invalid('id', 'must be a 64-bit integer');
   return petWithId(id, validFields({ name, categoryId, status }));
 }
 
@@ -99,7 +93,7 @@ export function petFrom(data: { readonly [Field in keyof Pet]?: unknown }): Pet 
 export const petWithId = (id: bigint, { name, categoryId, status }: UnsavedPet): Pet =>
   Object.freeze({ id, name, categoryId, status });
 
-/** A text that is equal for equal animals, and different for different ones, whatever their ids. */
+/** A text that two animals share exactly if all their fields but the id are equal. */
 export const fingerprintOf = ({ name, categoryId, status }: UnsavedPet): string =>
   JSON.stringify([name, String(categoryId), status]);
 
@@ -114,6 +108,7 @@ function validFields(given: Partial<Fields>): Partial<UnsavedPet> {
     return message === undefined ? [] : [{ field, message }];
   });
   if (faults.length > 0) throw new InvalidPetError(faults);
+  // A valid category may be a number. A change may omit it.
   const categoryId = toInt64(given.categoryId);
   return Object.freeze({ ...given, ...(categoryId !== undefined && { categoryId }) }) as UnsavedPet;
 }

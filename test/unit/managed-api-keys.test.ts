@@ -1,6 +1,6 @@
 import { rejects } from 'node:assert/strict';
 import { expect } from 'chai';
-import { ManagedApiKeys, apiKeyGenerator } from '../../src/adapters/api-keys/index.js';
+import { ManagedApiKeys, generateApiKey } from '../../src/adapters/api-keys/index.js';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import { SCOPES, type ApiKeyRepository } from '../../src/index.js';
 import { SettableClock } from '../settable-clock.js';
@@ -13,7 +13,7 @@ describe('ManagedApiKeys', () => {
   beforeEach(() => {
     clock = new SettableClock();
     ({ apiKeys } = openMemoryStore());
-    managed = new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator(), clock });
+    managed = new ManagedApiKeys({ apiKeys, generate: generateApiKey, clock });
   });
 
   it('issues a key and stores its hash alone', async () => {
@@ -87,7 +87,7 @@ describe('ManagedApiKeys', () => {
   });
 
   it('gives up when its random id is taken', async () => {
-    const clumsy = new ManagedApiKeys({ apiKeys, generate: () => apiKeyGenerator()('taken000') });
+    const clumsy = new ManagedApiKeys({ apiKeys, generate: () => generateApiKey('taken000') });
     await clumsy.issue({ name: 'a', scopes: SCOPES });
 
     await rejects(clumsy.issue({ name: 'b', scopes: SCOPES }), { code: 'service_unavailable' });

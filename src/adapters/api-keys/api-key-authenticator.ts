@@ -17,15 +17,15 @@ import { hashApiKey, readApiKeyId, staticKeyFault, staticKeyId } from './api-key
 export interface ApiKeyAuthenticatorOptions {
   /** Keys from the settings. Each is a bearer token (RFC 6750) with every scope, valid while the process runs. */
   readonly staticKeys?: readonly string[] | undefined;
-  /** Where managed keys are stored. It is never closed here. Default: there are no managed keys. */
+  /** Where managed keys are stored. Default: there are no managed keys. */
   readonly apiKeys?: Pick<ApiKeyRepository, 'findById'> | undefined;
-  /** Decides expiry at every call. Default: the machine's clock. */
+  /** Decides whether a key has expired. Default: the machine's clock. */
   readonly clock?: Clock | undefined;
 }
 
 /**
- * Authenticates API keys: static keys first, then managed keys by format, checksum, a look-up by id, and hash. A change
- * to a managed key takes effect at most 500 ms after the store acknowledged it.
+ * Authenticates API keys: static keys first, then managed keys, by format and checksum, by a look-up of the id, and by hash. A
+ * change to a managed key takes effect at most 500 ms after the store acknowledged it.
  */
 export class ApiKeyAuthenticator implements Authenticator {
   /** The ids of static keys, by the hash of the key. */
@@ -35,8 +35,8 @@ export class ApiKeyAuthenticator implements Authenticator {
 
   /** @throws {InvalidParameterError} naming, by position, every static key that is not a bearer token. */
   constructor({ staticKeys = [], apiKeys, clock = systemClock }: ApiKeyAuthenticatorOptions) {
-    const faults = staticKeys.map((key, index) => [`static key ${index + 1}`, staticKeyFault(key)]);
-    requireValid(Object.fromEntries(faults));
+    const rules = staticKeys.map((key, index) => [`static key ${index + 1}`, staticKeyFault(key)]);
+    requireValid(Object.fromEntries(rules));
     this.#staticIds = new Map(staticKeys.map((key) => [hashApiKey(key), staticKeyId(key)]));
     this.#findById = apiKeys ? cached(apiKeys) : async () => undefined;
     this.#clock = clock;
@@ -45,34 +45,35 @@ export class ApiKeyAuthenticator implements Authenticator {
   async authenticate(credential: string, { signal }: CallOptions = {}): Promise<Authentication> {
     signal?.throwIfAborted();
     const hash = hashApiKey(credential);
-    // The time of a look-up by hash reveals nothing of a key, because the hash of a guess cannot be chosen.
+    // Its timing reveals nothing: nobody can choose the hash of a guess.
     const staticId = this.#staticIds.get(hash);
     if (staticId !== undefined) return accepted(staticId, SCOPES);
 
     const id = readApiKeyId(credential);
     const found = id === undefined ? undefined : await unlessAborted(this.#findById(id), signal);
     if (found === undefined || !isEqual(hash, found.hash)) return { ok: false, reason: 'unknown' };
-    const { id: keyId, expiresAt = 0, scopes } = found;
+    const { id: keyId, expiresAt, scopes } = found;
     const state = apiKeyState(found, this.#clock.now().getTime());
     if (state === 'active') return accepted(keyId, scopes.filter(isScope));
     if (state === 'revoked') return { ok: false, reason: 'revoked', keyId };
-    return { ok: false, reason: 'expired', keyId, at: new Date(expiresAt) };
+    // `?? 0` is for the compiler: only a key with an expiry can be expired.
+    return { ok: false, reason: 'expired', keyId, at: new Date(expiresAt ?? 0) };
   }
 }
 
-/** A new set for every result: a set cannot be frozen, and a caller's change must not grant scopes to the next. */
+/** A new set for every result: a Set cannot be frozen, and a caller that changes it must not change the next result. */
 const accepted = (keyId: string, scopes: readonly string[]): Authentication => ({
   ok: true,
   principal: { keyId, scopes: new Set(scopes) },
 });
 
-/** How long a look-up may be used, in milliseconds. From its start, because the store may have read the key right then. */
+/** How long a look-up is reused, in milliseconds, counted from its start: the store may have read the key then. */
 const CACHE_LIFETIME = 500;
 
-/** A full cache is emptied: no entry would live longer than half a second anyway. */
+/** A full cache is emptied. Its entries would expire within half a second anyway. */
 const CACHE_SIZE = 1000;
 
-/** Calls share a look-up, so that a key is read twice a second at most. A look-up that fails is not kept. */
+/** Calls share look-ups. A failed look-up is not kept. */
 function cached(apiKeys: Pick<ApiKeyRepository, 'findById'>): ApiKeyRepository['findById'] {
   const lookUps = new Map<string, { begun: number; result: Promise<ApiKeyRecord | undefined> }>();
   return (id) => {

@@ -1,5 +1,5 @@
 /**
- * Authentication by API keys, static and managed, and the use case that manages keys.
+ * Authentication by API keys, static and managed, and `ManagedApiKeys` to issue, list and revoke them.
  *
  * @packageDocumentation
  */
@@ -10,5 +10,5 @@ export {
   type ManagedApiKey,
   type ManagedApiKeysOptions,
 } from '../../application/manage-api-keys.js';
-export { apiKeyGenerator } from './api-key.js';
+export { generateApiKey } from './api-key.js';
 export { ApiKeyAuthenticator, type ApiKeyAuthenticatorOptions } from './api-key-authenticator.js';

@@ -3,6 +3,7 @@ import type { CatalogueTransfer } from '../../application/ports/catalogue-transf
 import type { PetChanges } from '../../application/ports/pet-changes.js';
 import { claimId, type Claim, type PetRepository } from '../../application/ports/pet-repository.js';
 import {
+  lastingError,
   openModeOf,
   type CompleteStore,
   type StoreFactory,
@@ -16,19 +17,18 @@ import { petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 
 /**
- * Opens a new, empty store in the memory of this process. Its data is lost when the process ends. The reference adapter:
- * no operation awaits anything, so each is one step that no other call can interleave with.
+ * Opens a new, empty store in the memory of this process. Its data is lost when the process ends. No
+ * operation awaits anything, so no other call can interleave with it.
  */
 export function openMemoryStore(): CompleteStore {
   let isOpen = true;
   let greatestId = 0n;
   /** In ascending order of id. */
-  const petsById = new Map<bigint, Pet>();
+  let petsById = new Map<bigint, Pet>();
   /** By `claimId`. A claim outlives its animal. */
   const claims = new Map<string, Claim & { readonly petId: bigint }>();
   const apiKeysById = new Map<string, ApiKeyRecord>();
 
-  /** Every operation begins with this. */
   function begin(doing: string, signal: AbortSignal | undefined): void {
     signal?.throwIfAborted();
     if (!isOpen) throw new UnavailableError(`${doing} after close`);
@@ -49,18 +49,19 @@ export function openMemoryStore(): CompleteStore {
 
     async addOnce(pet, claim, now, { signal } = {}) {
       begin('adding an animal', signal);
-      const earlier = claims.get(claimId(claim));
+      const key = claimId(claim);
+      const earlier = claims.get(key);
       if (earlier && earlier.keepUntil > now) {
         if (earlier.fingerprint !== claim.fingerprint) throw new IdempotencyKeyReusedError();
         return { pet: petWithId(earlier.petId, pet), replayed: true };
       }
-      // Expired claims go, the oldest first.
+      // Removes expired claims. The oldest come first in a Map.
       for (const [id, { keepUntil }] of claims) {
         if (keepUntil > now) break;
         claims.delete(id);
       }
       const stored = store(pet);
-      claims.set(claimId(claim), { ...claim, petId: stored.id });
+      claims.set(key, { ...claim, petId: stored.id });
       return { pet: stored, replayed: false };
     },
 
@@ -74,14 +75,15 @@ export function openMemoryStore(): CompleteStore {
       const page: Pet[] = [];
       for (const pet of petsById.values()) {
         if (page.length === limit) break;
-        const isBehind = after === undefined || pet.id > after;
-        if (isBehind && (status === undefined || pet.status === status)) page.push(pet);
+        const isAfter = after === undefined || pet.id > after;
+        if (isAfter && (status === undefined || pet.status === status)) page.push(pet);
       }
       return page;
     },
   };
 
-  function find(id: bigint, from: PetStatus | undefined): Pet | undefined {
+  /** @throws {StatusConflictError} the animal has another status than `from` */
+  function findWithStatus(id: bigint, from: PetStatus | undefined): Pet | undefined {
     const pet = petsById.get(id);
     if (pet && from !== undefined && pet.status !== from) throw new StatusConflictError(pet.status);
     return pet;
@@ -90,7 +92,7 @@ export function openMemoryStore(): CompleteStore {
   const changes: PetChanges = {
     async change(id, change, from, { signal } = {}) {
       begin('changing an animal', signal);
-      const pet = find(id, from);
+      const pet = findWithStatus(id, from);
       if (pet === undefined) return undefined;
       const changed = petWithId(id, { ...pet, ...change });
       petsById.set(id, changed);
@@ -99,8 +101,7 @@ export function openMemoryStore(): CompleteStore {
 
     async remove(id, from, { signal } = {}) {
       begin('removing an animal', signal);
-      find(id, from);
-      return petsById.delete(id);
+      return findWithStatus(id, from) !== undefined && petsById.delete(id);
     },
   };
 
@@ -138,13 +139,12 @@ export function openMemoryStore(): CompleteStore {
       return greatestId;
     },
 
-    async writePets(written, lastId, { signal } = {}) {
+    async writePets(copied, lastId, { signal } = {}) {
       begin('writing animals', signal);
       if (lastId > greatestId) greatestId = lastId;
-      for (const pet of written) if (!petsById.has(pet.id)) petsById.set(pet.id, pet);
-      const sorted = [...petsById].sort(([one], [other]) => (one < other ? -1 : 1));
-      petsById.clear();
-      for (const [id, pet] of sorted) petsById.set(id, pet);
+      for (const pet of copied) if (!petsById.has(pet.id)) petsById.set(pet.id, pet);
+      // A Map keeps the order of insertion, and lists are in ascending order of id.
+      petsById = new Map([...petsById].sort(([one], [other]) => (one < other ? -1 : 1)));
     },
   };
 
@@ -163,12 +163,13 @@ export function openMemoryStore(): CompleteStore {
   };
 }
 
-/** Opens a new store at `memory:`, each time another. */
+/** Opens a new store each time, at the URL `memory:`. */
 export const memoryStoreFactory: StoreFactory = {
   scheme: 'memory',
   async open(url, options = {}) {
     if (url === 'memory:' && openModeOf(options) === 'create') return openMemoryStore();
-    const message = 'STORE_URL memory: is a new store in each process: nothing else can be opened';
-    throw Object.assign(new Error(message), { isLasting: true });
+    throw lastingError(
+      'STORE_URL must be memory: alone. It is always a new store, so there is none to read or to find.',
+    );
   },
 };

@@ -3,21 +3,21 @@ import type { CallOptions } from '../animal-store.js';
 /**
  * Driven port: where managed API keys are stored, as hashes only. Every adapter passes `apiKeyRepositoryTests`.
  *
- * Arguments, overlapping calls, failures and aborts are as in `PetRepository`. The next read of every process on
- * the same store sees an acknowledged change.
+ * Arguments, overlapping calls, failures and aborts are as in `PetRepository`. After a change is
+ * acknowledged, every later read sees it, in every process on the store.
  */
 export interface ApiKeyRepository {
   /** Stores a new key. Resolves to `false`, and changes nothing, when its id is taken. */
   add(apiKey: ApiKeyRecord, options?: CallOptions): Promise<boolean>;
 
-  /** Resolves to `undefined`, never rejects, when no key has this id. */
+  /** Resolves to `undefined` when no key has this id. */
   findById(id: string, options?: CallOptions): Promise<ApiKeyRecord | undefined>;
 
   /** Returns all keys in ascending order of `createdAt`. */
   list(options?: CallOptions): Promise<readonly ApiKeyRecord[]>;
 
   /**
-   * Revokes a key for ever, and keeps the time `at` of its first revocation. Resolves to the key as it is now, or to
+   * Revokes a key permanently. A second revocation keeps the time of the first. Resolves to the key as it is now, or to
    * `undefined` when no key has this id.
    */
   revoke(id: string, at: number, options?: CallOptions): Promise<ApiKeyRecord | undefined>;
@@ -40,6 +40,6 @@ export interface ApiKeyRecord {
   readonly createdAt: number;
   /** The key is valid strictly before this instant. Omitted: it does not expire. */
   readonly expiresAt?: number | undefined;
-  /** When the key was revoked, for people to read: with any time here it is revoked. Omitted: it is not revoked. */
+  /** When the key was first revoked. Any value, even a future one, means that it is revoked. */
   readonly revokedAt?: number | undefined;
 }

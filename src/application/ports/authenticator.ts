@@ -12,7 +12,7 @@ export type Scope = (typeof SCOPES)[number];
 /** Whether `value` is a scope. Case matters. */
 export const isScope = (value: unknown): value is Scope => SCOPES.some((scope) => scope === value);
 
-/** Driven port: who sent a credential, and what may they do? Every adapter passes `authenticatorTests`. */
+/** Driven port: finds out who sent a credential and what they may do. Every adapter passes `authenticatorTests`. */
 export interface Authenticator {
   /**
    * Checks a credential exactly as it was sent. An invalid credential is a result, not an error. The credential is

@@ -2,8 +2,8 @@ import type { Pet } from '../../domain/pet.js';
 import type { CallOptions } from '../animal-store.js';
 
 /**
- * Driven port: what a copy of a whole catalogue needs beyond the other ports: animals keep their ids. Optional: without
- * it the store cannot be copied. Use it on a store that nothing else uses. Every adapter passes `catalogueTransferTests`.
+ * Driven port: lets a copy keep the ids of animals. Optional: without it the store cannot be copied. Nothing else may write
+ * to the store meanwhile. Every adapter passes `catalogueTransferTests`.
  *
  * Arguments, overlapping calls, failures and aborts are as in `PetRepository`. When a write rejects, any part of the batch
  * may have been stored. Writing it again is safe.
@@ -13,8 +13,8 @@ export interface CatalogueTransfer {
   lastId(options?: CallOptions): Promise<bigint>;
 
   /**
-   * Stores animals under their ids, and assigns no id up to `lastId` from now on. Skips an animal whose id another one
-   * has: nothing is overwritten.
+   * Stores animals under their ids. From now on the store assigns only ids above `lastId`. Skips animals whose id is
+   * taken.
    * @param lastId at least the greatest of these ids, at most 2^63 - 2^32 - 1, which leaves 2^32 ids for new animals
    */
   writePets(pets: readonly Pet[], lastId: bigint, options?: CallOptions): Promise<void>;

@@ -3,7 +3,7 @@
  * after an expiry.
  */
 export interface Clock {
-  /** Exact to the millisecond. May go back, as the machine's clock may. */
+  /** Exact to the millisecond. May go backwards. */
   now(): Date;
 }
 

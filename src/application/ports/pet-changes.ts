@@ -3,17 +3,18 @@ import type { PetStatus } from '../../domain/pet-status.js';
 import type { CallOptions } from '../animal-store.js';
 
 /**
- * Driven port: what changes and removes stored animals. Optional: without it a store only adds and reads. Every adapter
+ * Driven port: changes and removes stored animals. Optional: without it a store only adds and reads. Every adapter
  * passes `petChangesTests`.
  *
- * Each call is one atomic step, in one process and across processes. It is on the disk (or acknowledged by a majority)
+ * Each call is one atomic step, in one process and across processes. The change is on disk (or acknowledged by a majority)
  * when it resolves, and every later read sees it. Arguments, overlapping calls, failures and aborts are as in
- * `PetRepository`. A call whose outcome is unknown rejects with `UnavailableError`: it must not take effect twice.
+ * `PetRepository`. If the outcome is unknown, reject with `UnavailableError`. Do not repeat the change: it
+ * could take effect twice.
  */
 export interface PetChanges {
   /**
    * Gives the animal the fields of `change`, at least one; its other fields stay. Resolves to the animal as it is then,
-   * or to `undefined` when no animal has this id, which is an int64.
+   * or to `undefined` when no animal has this id.
    * @param from the status that the animal must have; `undefined`: any
    * @throws {StatusConflictError} the animal has another status. Nothing is changed.
    */
@@ -25,8 +26,8 @@ export interface PetChanges {
   ): Promise<Pet | undefined>;
 
   /**
-   * Removes the animal. Resolves to whether there was one. The store never assigns its id again, and its claim stays
-   * valid: a retry of its `addOnce` resolves to the animal as it was created, and does not store it again.
+   * Removes the animal. Resolves to `false` when no animal has this id. The store never assigns its id again, and its claim stays
+   * valid: a retry of its `addOnce` resolves to the animal as it was created.
    * @param from the status that the animal must have; `undefined`: any
    * @throws {StatusConflictError} the animal has another status. Nothing is removed.
    */

@@ -5,10 +5,10 @@ import type { CallOptions, CreatedPet, IdempotencyKey, PetQuery } from '../anima
  * Driven port: where animals are stored. Every adapter passes `petRepositoryTests`.
  *
  * For all operations:
- * - Arguments never change after the call, so a store may keep them. Animals in results are frozen.
- * - Calls may overlap, in one process and, if the store can be shared, in several. `import` starts 64 adds at once.
- * - They reject with `UnavailableError` when the store is unreachable, cannot write or is closed. Its `cause` is the
- *   technology's own error, which is never thrown itself.
+ * - Ids are int64. Arguments never change after the call, so a store may keep them. Animals in results are frozen.
+ * - Calls may overlap, also across the processes that share the store. `import` starts 64 adds at once.
+ * - A call rejects with `UnavailableError` when the store is unreachable, cannot write or is closed, with the
+ *   technology's own error as its `cause`.
  * - An aborted `signal` rejects with its reason (see `CallOptions`). When a call has settled, it must have removed every
  *   listener that it added to the signal.
  */
@@ -24,15 +24,15 @@ export interface PetRepository {
    * As `add`, but stores the animal at most once for the `scope` and `key` of the claim, even by simultaneous calls and
    * across processes.
    *
-   * The first call stores animal and claim in one step. Until `keepUntil`, compared with `now`, a later call with the same
-   * fingerprint resolves to the animal as it was created, `replayed: true`, and stores nothing. Equal fingerprints mean
-   * equal animals, so a claim needs only the id: the replay is `petWithId(id, pet)`, whatever became of the stored animal.
+   * The first call stores animal and claim in one step. Until the claim's `keepUntil`, compared with `now`, a later call
+   * with the same fingerprint stores nothing and resolves to `petWithId(id, pet)`, `replayed: true`, even if the animal was
+   * changed or removed. Equal fingerprints mean equal animals, so a store keeps only the id with the claim.
    * @throws {IdempotencyKeyReusedError} the claim was made with another fingerprint. Nothing is stored.
    * @throws {IdempotencyConflictError} another call with the claim is still in progress. Nothing is stored.
    */
   addOnce(pet: UnsavedPet, claim: Claim, now: number, options?: CallOptions): Promise<CreatedPet>;
 
-  /** Resolves to `undefined`, never rejects, when no animal has this id, which is an int64. */
+  /** Resolves to `undefined` when no animal has this id. */
   findById(id: bigint, options?: CallOptions): Promise<Pet | undefined>;
 
   /** Returns the first `limit` animals (1 or more) with an id greater than `after`, in ascending order of id. */
@@ -43,7 +43,7 @@ export interface PetRepository {
 export interface Claim extends IdempotencyKey {
   /** Equal for equal animals, different for different ones: `fingerprintOf`. */
   readonly fingerprint: string;
-  /** From this time on the claim counts as never made, even if it is still stored. In milliseconds since 1970. */
+  /** Milliseconds since 1970. From then on the claim counts as never made, even if it is still stored. */
   readonly keepUntil: number;
 }
 

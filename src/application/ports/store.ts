@@ -1,4 +1,4 @@
-// For programs that compile with neither an esnext library nor the types of Node.js.
+// Declares Symbol.asyncDispose for programs that compile without esnext and @types/node.
 /// <reference lib="esnext.disposable" preserve="true" />
 import { UnavailableError } from '../../domain/errors.js';
 import type { CallOptions } from '../animal-store.js';
@@ -9,7 +9,7 @@ import type { PetRepository } from './pet-repository.js';
 
 /** An open store: its lifecycle, and the ports on its data. Every adapter passes `storeTests`. */
 export interface Store {
-  /** Animals: the only port that every store has. */
+  /** The only port that every store has. */
   readonly pets: PetRepository;
   /** Without it animals cannot be changed or removed. */
   readonly changes?: PetChanges | undefined;
@@ -17,9 +17,9 @@ export interface Store {
   readonly apiKeys?: ApiKeyRepository | undefined;
   /** Without it the store cannot be copied. */
   readonly transfer?: CatalogueTransfer | undefined;
-  /** The normalised address of the store, safe to log. */
+  /** Where the data is, safe to log. */
   readonly location: string;
-  /** Resolves if the store can answer a read now, else rejects with `UnavailableError`. Called once a second at most. */
+  /** Resolves if the store can answer a read now, else rejects with `UnavailableError`. The service calls it at most once a second. */
   check(options?: CallOptions): Promise<void>;
   /**
    * Closes the store within five seconds. Calls in progress finish or reject; later calls of every port reject with
@@ -35,16 +35,20 @@ export type CompleteStore = { readonly [Part in keyof Store]-?: NonNullable<Stor
 
 /** Opens the stores of one technology. `STORE_URL` chooses the factory by its scheme. */
 export interface StoreFactory {
-  /** The part of `STORE_URL` before its first colon, in lower case; several if they mean the same. */
+  /** The part of `STORE_URL` before its first colon, in lower case; an array if several, such as `mongodb` and `mongodb+srv`. */
   readonly scheme: string | readonly string[];
   /**
    * Opens the store at a URL. If the database is only unreachable for now, this still succeeds. The calls reject with
    * `UnavailableError` until it is reachable.
-   * @throws {Error} the store can never be used; the message says why in one line, without secrets. With
-   * `isLasting: true` only a person can mend it: commands then end with 2, not 1.
+   * @throws {Error} the store can never be used; the message says why in one line, without secrets. If
+   * it is a `lastingError`, commands end with 2, not 1.
    */
   open(url: string, options?: OpenOptions): Promise<Store>;
 }
+
+/** An error that no retry can fix: only a person can. */
+export const lastingError = (message: string): Error =>
+  Object.assign(new Error(message), { isLasting: true });
 
 /** How a store is opened. */
 export interface OpenOptions {
@@ -55,13 +59,13 @@ export interface OpenOptions {
 const OPEN_MODES = ['create', 'existing', 'read'] as const;
 
 /**
- * What opening may do to a store: `create` makes one where none exists, `existing` fails there. `read` is `existing`, and
- * every write rejects with `UnavailableError`; where the store can, all reads show one moment while others write.
+ * What opening may do. `create` makes a store if none exists. `existing` fails if none exists. `read` does too, and every
+ * write rejects with `UnavailableError`. If the technology has snapshots, all reads of such a store use the same one.
  */
 export type OpenMode = (typeof OPEN_MODES)[number];
 
 /**
- * The mode of a store that is to be opened, checked: a store that is meant to be read must not open to write.
+ * The checked mode: a misspelled `read` must not open the store for writing.
  * @throws {TypeError} no such mode exists
  */
 export function openModeOf({ mode = 'create' }: OpenOptions): OpenMode {
@@ -69,7 +73,10 @@ export function openModeOf({ mode = 'create' }: OpenOptions): OpenMode {
   throw new TypeError(`mode must be one of ${OPEN_MODES.join(', ')}`);
 }
 
-/** @throws {UnavailableError} the store was opened to read, so `doing` must not begin. */
+/**
+ * @param doing the write to refuse
+ * @throws {UnavailableError} the store is open for reading only
+ */
 export function requireWriting(mode: OpenMode, doing: string): void {
   if (mode === 'read') throw new UnavailableError(doing, { cause: new Error('opened to read') });
 }

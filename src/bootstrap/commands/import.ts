@@ -46,11 +46,11 @@ async function importFile(
   const bytes = await bytesOf(io, file);
   const plan = await planImport(rowsOf(textOf(bytes), { ignoreOthers, ignored }), { signal });
   requireNoFaults(io, plan.faults);
-  if (plan.added.length + plan.changed.size === 0) throw new UsageError('FILE has no animals.');
+  if (plan.toAdd.length + plan.toChange.size === 0) throw new UsageError('FILE has no animals.');
   if (ignored.size > 0) note(io, `Ignored: ${[...ignored].join(', ')}.`);
-  const toAdd = plan.added.length;
+  const toAdd = plan.toAdd.length;
   // A dry run must not make a store, and needs one only for the animals to change.
-  if (dryRun && plan.changed.size === 0) return print(io, dryRunResult(toAdd, 0));
+  if (dryRun && plan.toChange.size === 0) return print(io, dryRunResult(toAdd, 0));
 
   await withStore(commands, { mode: dryRun ? 'read' : 'create' }, async (store, container) => {
     const source = `import:${hash('sha256', bytes, 'base64url').slice(0, 22)}`;
@@ -59,7 +59,7 @@ async function importFile(
     requireNoFaults(io, report.faults);
     const { added, changed } = report;
     const before = toAdd - added;
-    const unchanged = plan.changed.size - changed;
+    const unchanged = plan.toChange.size - changed;
     const result = `Animals added: ${added}, changed: ${changed}, unchanged: ${unchanged}, imported before: ${before}.\n`;
     await print(io, dryRun ? dryRunResult(added, changed) : result);
   });

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { apiKeyGenerator } from '../../adapters/api-keys/api-key.js';
+import { generateApiKey } from '../../adapters/api-keys/api-key.js';
 import { ManagedApiKeys, type ManagedApiKey } from '../../application/manage-api-keys.js';
 import { SCOPES, type Scope } from '../../application/ports/authenticator.js';
 import type { Clock } from '../../application/ports/clock.js';
@@ -79,7 +79,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
 
 /** The managed keys of a store; `undefined` if it keeps none. */
 export const managedKeysOf = ({ apiKeys }: Store, clock: Clock): ManagedApiKeys | undefined =>
-  apiKeys && new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator(), clock });
+  apiKeys && new ManagedApiKeys({ apiKeys, generate: generateApiKey, clock });
 
 const withKeys = (
   commands: Commands,

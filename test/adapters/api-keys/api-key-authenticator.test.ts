@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import {
   ApiKeyAuthenticator,
   ManagedApiKeys,
-  apiKeyGenerator,
+  generateApiKey,
 } from '../../../src/adapters/api-keys/index.js';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { SCOPES, UnavailableError, type ApiKeyRepository } from '../../../src/index.js';
@@ -26,7 +26,7 @@ describe('ApiKeyAuthenticator', () => {
   beforeEach(() => {
     clock = new SettableClock();
     ({ apiKeys } = openMemoryStore());
-    managed = new ManagedApiKeys({ apiKeys, generate: apiKeyGenerator(), clock });
+    managed = new ManagedApiKeys({ apiKeys, generate: generateApiKey, clock });
     lookUps = [];
   });
 
@@ -78,7 +78,7 @@ describe('ApiKeyAuthenticator', () => {
     const revoked = { ok: false, reason: 'revoked', keyId: ended.record.id };
     expect(await keys.authenticate(ended.key)).to.deep.equal(revoked);
     for (const { record } of [late, ended]) {
-      const guess = apiKeyGenerator()(record.id).key;
+      const guess = generateApiKey(record.id).key;
       expect(await keys.authenticate(guess)).to.deep.equal({ ok: false, reason: 'unknown' });
     }
   });
@@ -94,7 +94,7 @@ describe('ApiKeyAuthenticator', () => {
   });
 
   it('grants only the scopes that it knows, in a set of the caller alone', async () => {
-    const { id, key, hash } = apiKeyGenerator()();
+    const { id, key, hash } = generateApiKey();
     await apiKeys.add({ id, name: 'a', hash, scopes: ['pets:read', 'later'], createdAt: 0 });
     const keys = authenticator();
     const first = await keys.authenticate(key);

@@ -1,7 +1,7 @@
 import {
   ApiKeyAuthenticator,
   ManagedApiKeys,
-  apiKeyGenerator,
+  generateApiKey,
 } from '../../../src/adapters/api-keys/index.js';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
 import { SCOPES } from '../../../src/index.js';
@@ -12,8 +12,7 @@ import { SettableClock } from '../../settable-clock.js';
 export async function openAuthenticator(): Promise<OpenedAuthenticator> {
   const clock = new SettableClock();
   const { apiKeys, close } = openMemoryStore();
-  const generate = apiKeyGenerator();
-  const managed = new ManagedApiKeys({ apiKeys, generate, clock });
+  const managed = new ManagedApiKeys({ apiKeys, generate: generateApiKey, clock });
   const writer = await managed.issue({ name: 'writer', scopes: ['pets:write'] });
   const all = await managed.issue({ name: 'all', scopes: SCOPES });
   const ended = await managed.issue({ name: 'revoked', scopes: SCOPES });
@@ -29,7 +28,7 @@ export async function openAuthenticator(): Promise<OpenedAuthenticator> {
       scopes: SCOPES.filter((scope) => record.scopes.includes(scope)),
     })),
     refused: [
-      { credential: generate().key, reason: 'unknown' },
+      { credential: generateApiKey().key, reason: 'unknown' },
       { credential: late.key, reason: 'expired', keyId: late.record.id, at },
       { credential: ended.key, reason: 'revoked', keyId: ended.record.id },
     ],
