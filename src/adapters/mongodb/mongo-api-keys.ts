@@ -1,6 +1,6 @@
 import type { ApiKeyRecord, ApiKeyRepository } from '../../application/ports/api-key-repository.js';
-import { insertion } from './insertion.js';
-import { READ_LIMIT, type MongoConnection } from './mongo-connection.js';
+import { retryableInsert } from './retryable-insert.js';
+import { READ_OPTIONS, type MongoConnection } from './mongo-connection.js';
 
 /** An API key, under its id. */
 interface ApiKeyDocument extends Omit<ApiKeyRecord, 'id'> {
@@ -14,7 +14,7 @@ export function mongoApiKeys({ database, read, write }: MongoConnection): ApiKey
   const apiKeys = database.collection<ApiKeyDocument>('apiKeys');
   return {
     add({ id, ...fields }, call) {
-      const insert = insertion(apiKeys, ({ hash }) => hash === fields.hash);
+      const insert = retryableInsert(apiKeys, ({ hash }) => hash === fields.hash);
       return write('adding an API key', call, async () => {
         const taken = await insert({ _id: id, ...fields });
         return taken === undefined;
@@ -23,13 +23,13 @@ export function mongoApiKeys({ database, read, write }: MongoConnection): ApiKey
 
     findById: (id, call) =>
       read('reading an API key', call, async () => {
-        const found = await apiKeys.findOne({ _id: { $eq: id } }, READ_LIMIT);
+        const found = await apiKeys.findOne({ _id: { $eq: id } }, READ_OPTIONS);
         return found ? toApiKey(found) : undefined;
       }),
 
     list: (call) =>
       read('listing API keys', call, async () => {
-        const found = await apiKeys.find({}, READ_LIMIT).sort({ createdAt: 1 }).toArray();
+        const found = await apiKeys.find({}, READ_OPTIONS).sort({ createdAt: 1 }).toArray();
         return found.map(toApiKey);
       }),
 
@@ -37,11 +37,7 @@ export function mongoApiKeys({ database, read, write }: MongoConnection): ApiKey
       write('revoking an API key', call, async () => {
         const found = await apiKeys.findOneAndUpdate(
           { _id: { $eq: id } },
-          [
-            {
-              $set: { revokedAt: { $ifNull: ['$revokedAt', at] } }, // the first time stays
-            },
-          ],
+          [{ $set: { revokedAt: { $ifNull: ['$revokedAt', at] } } }], // the first time stays
           { returnDocument: 'after' },
         );
         return found ? toApiKey(found) : undefined;

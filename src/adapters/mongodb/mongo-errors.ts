@@ -15,38 +15,42 @@ export class MongoStoreError extends Error {
   readonly isLasting = true;
 }
 
-/** Whether no server answered. The driver does not always say why. */
+/** Whether no server answered, by the driver's timeout or ours (a DOMException). */
 export const isUnanswered = (error: unknown): boolean =>
   error instanceof MongoServerSelectionError || error instanceof DOMException;
 
-/** Whether the network failed. The driver passes on some errors of sockets and look-ups as Node.js makes them. */
-const isOfNetwork = (error: unknown): boolean =>
+/** Whether the network failed. The driver passes some errors of sockets and look-ups through unchanged. */
+const isNetworkFailure = (error: unknown): boolean =>
   error instanceof MongoNetworkError || /^(?:E[A-Z]+|ERR_SSL_.+)$/.test(Object(error).code);
 
 /** Whether the database failed, or what is stored in it, rather than this program. */
-export const isOfDatabase = (error: unknown): boolean =>
+export const isStoreFailure = (error: unknown): boolean =>
   error instanceof MongoError ||
   error instanceof BSON.BSONError ||
   error instanceof MongoStoreError ||
   error instanceof InvalidPetError || // a stored document
   isUnanswered(error) ||
-  isOfNetwork(error);
+  isNetworkFailure(error);
 
-/** Codes of a server that is not the primary, or shuts down: those after which the driver repeats a read. */
+/** Codes of a server that is not the primary, or shuts down: those after which drivers retry a read. */
 const ELECTION_CODES = new Set<unknown>([
   6, 7, 89, 91, 134, 189, 262, 9001, 10_107, 11_600, 11_602, 13_435, 13_436,
 ]);
 
 /** Whether another try may succeed shortly: after a failure of the network, an election, or a race for a claim. */
 export const isTransient = (error: unknown): boolean =>
-  isOfNetwork(error) ||
+  isNetworkFailure(error) ||
   error instanceof MongoServerSelectionError ||
   error instanceof IdempotencyConflictError ||
   (error instanceof MongoServerError &&
     (ELECTION_CODES.has(error.code) || error.hasErrorLabel(MongoErrorLabel.RetryableWriteError)));
 
-/** The unique field of ours whose value another document has. `undefined` for any other error. */
-export const takenField = (error: unknown): string | undefined =>
+const UNIQUE_FIELDS = ['_id', 'claim.key'] as const;
+
+export type UniqueField = (typeof UNIQUE_FIELDS)[number];
+
+/** The unique field whose value another document has. `undefined` for any other error. */
+export const takenField = (error: unknown): UniqueField | undefined =>
   error instanceof MongoServerError && error.code === 11_000
-    ? ['_id', 'claim.key'].find((field) => field in error['keyPattern'])
+    ? UNIQUE_FIELDS.find((field) => field in error['keyPattern'])
     : undefined;

@@ -2,7 +2,7 @@ import type { UpdateFilter } from 'mongodb';
 import type { PetChanges } from '../../application/ports/pet-changes.js';
 import { StatusConflictError, UnavailableError } from '../../domain/errors.js';
 import type { PetStatus } from '../../domain/pet-status.js';
-import { READ_LIMIT, type MongoConnection } from './mongo-connection.js';
+import { READ_OPTIONS, type MongoConnection } from './mongo-connection.js';
 import { isTransient } from './mongo-errors.js';
 import { PRESENT, petCollection, toPet, type PetDocument } from './pet-document.js';
 
@@ -15,18 +15,18 @@ export function mongoPetChanges({ database, write }: MongoConnection): PetChange
     from: PetStatus | undefined,
     update: UpdateFilter<PetDocument>,
   ) {
-    const present = { _id: { $eq: id }, status: PRESENT };
-    const wanted = from === undefined ? present : { ...present, status: { $eq: from } };
-    for (;;) {
+    const wanted = { _id: { $eq: id }, status: from ? { $eq: from } : PRESENT };
+    while (true) {
       const updated = await pets
         .findOneAndUpdate(wanted, update, { returnDocument: 'after' })
-        .catch(refuseToRepeat);
+        .catch(refuseToRetry);
       if (updated) return updated;
-      const found = await pets.findOne(present, READ_LIMIT);
+      if (from === undefined) return undefined;
+      const found = await pets.findOne({ _id: { $eq: id }, status: PRESENT }, READ_OPTIONS);
       if (!found) return undefined;
       const { status } = toPet(found);
       if (status !== from) throw new StatusConflictError(status);
-      // Another call has just changed it back.
+      // Another call changed it back between the two requests.
     }
   }
 
@@ -39,19 +39,14 @@ export function mongoPetChanges({ database, write }: MongoConnection): PetChange
 
     remove: (id, from, call) =>
       write('removing an animal', call, async () => {
-        const removed = await updateFrom(id, from, {
-          $unset: {
-            name: 1,
-            categoryId: 1,
-            status: 1,
-          },
-        });
+        const fields = { name: 1, categoryId: 1, status: 1 } as const;
+        const removed = await updateFrom(id, from, { $unset: fields });
         return removed !== undefined;
       }),
   };
 }
 
-/** The outcome of an update that was interrupted is unknown: it must not happen twice. */
-function refuseToRepeat(cause: unknown): never {
-  throw isTransient(cause) ? new UnavailableError('changing an animal', { cause }) : cause;
+/** An interrupted update may have taken effect: a retry could do it twice. */
+function refuseToRetry(cause: unknown): never {
+  throw isTransient(cause) ? new UnavailableError('updating an animal', { cause }) : cause;
 }

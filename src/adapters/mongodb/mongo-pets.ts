@@ -2,10 +2,16 @@ import type { CallOptions, CreatedPet } from '../../application/animal-store.js'
 import { claimId, type PetRepository } from '../../application/ports/pet-repository.js';
 import { IdempotencyConflictError, IdempotencyKeyReusedError } from '../../domain/errors.js';
 import { fingerprintOf, petWithId, type UnsavedPet } from '../../domain/pet.js';
-import { insertion } from './insertion.js';
-import { READ_LIMIT, type MongoConnection } from './mongo-connection.js';
+import { retryableInsert } from './retryable-insert.js';
+import { READ_OPTIONS, type MongoConnection } from './mongo-connection.js';
 import { MongoStoreError } from './mongo-errors.js';
-import { PRESENT, petCollection, toPet, type StoredClaim } from './pet-document.js';
+import {
+  PRESENT,
+  petCollection,
+  toPet,
+  type PetDocument,
+  type StoredClaim,
+} from './pet-document.js';
 import type { PetIds } from './pet-ids.js';
 
 /** Animals in a MongoDB database. */
@@ -19,29 +25,32 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
     call: CallOptions | undefined,
   ): Promise<CreatedPet> {
     let id: bigint | undefined;
-    const isEqual = (stored: UnsavedPet) => fingerprintOf(stored) === fingerprintOf(pet);
-    const insert = insertion(
-      pets,
-      (stored) => stored.claim?.key === claim?.key && (claim !== undefined || isEqual(stored)),
-    );
+    const isOwn = (stored: PetDocument): boolean =>
+      claim
+        ? stored.claim?.key === claim.key
+        : !stored.claim && fingerprintOf(stored) === fingerprintOf(pet);
+    const insert = retryableInsert(pets, isOwn);
     return write('adding an animal', call, async () => {
       id ??= await ids.take();
       const added = petWithId(id, pet);
       const { id: _id, ...fields } = added;
       const taken = await insert({ _id, ...fields, claim });
       if (taken === undefined) return { pet: added, replayed: false };
-      if (claim && taken !== '_id') return replay(pet, claim, now);
+      if (claim && taken === 'claim.key') return replay(pet, claim, now);
       throw new MongoStoreError('The counter of ids is behind: restore the whole database.');
     });
   }
 
-  /** Answers a create whose claim is taken. */
+  /**
+   * Replays the create that holds the claim, or unsets the claim if it has expired.
+   * @throws {IdempotencyConflictError} the claim is free now: `write` retries the create
+   */
   async function replay(
     pet: UnsavedPet,
     { key, fingerprint }: StoredClaim,
     now: number,
   ): Promise<CreatedPet> {
-    const earlier = await pets.findOne({ 'claim.key': { $eq: key } }, READ_LIMIT);
+    const earlier = await pets.findOne({ 'claim.key': { $eq: key } }, READ_OPTIONS);
     if (!earlier?.claim) throw new IdempotencyConflictError();
     const { _id, claim } = earlier;
     if (claim.keepUntil > now) {
@@ -49,12 +58,9 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
       return { pet: petWithId(_id, pet), replayed: true };
     }
     // By its key alone the server would read the whole collection.
-    const expired = {
-      _id,
-      'claim.keepUntil': claim.keepUntil,
-    };
+    const expired = { _id, 'claim.keepUntil': claim.keepUntil };
     await pets.updateOne(expired, { $unset: { claim: 1 } });
-    throw new IdempotencyConflictError(); // the next try makes the claim
+    throw new IdempotencyConflictError();
   }
 
   return {
@@ -71,7 +77,7 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
     findById: (id, call) =>
       read('reading an animal', call, async () => {
         const present = { _id: { $eq: id }, status: PRESENT };
-        const found = await pets.findOne(present, READ_LIMIT);
+        const found = await pets.findOne(present, READ_OPTIONS);
         return found ? toPet(found) : undefined;
       }),
 
@@ -81,7 +87,7 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
           _id: { $gt: after },
           status: status ? { $eq: status } : PRESENT,
         };
-        const found = pets.find(filter, READ_LIMIT).sort({ _id: 1 }).limit(limit);
+        const found = pets.find(filter, READ_OPTIONS).sort({ _id: 1 }).limit(limit);
         return (await found.toArray()).map(toPet);
       }),
   };

@@ -1,22 +1,22 @@
 import { MongoClient, type Db } from 'mongodb';
 import { openModeOf, type CompleteStore, type OpenOptions } from '../../application/ports/store.js';
 import { mongoApiKeys } from './mongo-api-keys.js';
-import { READ_LIMIT, mongoConnection } from './mongo-connection.js';
+import { READ_OPTIONS, mongoConnection } from './mongo-connection.js';
 import { MongoStoreError } from './mongo-errors.js';
 import { mongoPetChanges } from './mongo-pet-changes.js';
 import { mongoPets } from './mongo-pets.js';
 import { mongoTransfer } from './mongo-transfer.js';
 import { petIds } from './pet-ids.js';
-import { hasPets } from './prepare-database.js';
+import { checkCollections } from './prepare-database.js';
 import { sharedLookup } from './shared-lookup.js';
 import { startSweeping } from './sweep.js';
 
-/** How long a check, and the look at the database while it is opened, may take, in milliseconds. */
+/** Timeouts of a check, and of the first read at opening, in milliseconds. */
 const CHECK_LIMIT = 1000;
 const OPEN_LIMIT = 2500;
 
-/** A URL that names a database: for others `dbName` of the driver is `test`. */
-const WITH_DATABASE = new RegExp('^[^/]+//[^/?]*/[^?]');
+/** A URL that names a database. For any other, the driver's `dbName` is `test`. */
+const WITH_DATABASE = /^[^/]+\/\/[^/?]*\/[^?]/;
 
 /**
  * Opens the store at `url`, a MongoDB connection string. Default database: `animal-store`. Also resolves while no server
@@ -35,15 +35,15 @@ export async function openMongoStore(
   const connection = mongoConnection(client, databaseName, mode);
   const { database, read } = connection;
 
-  const requireStore = async () => {
-    if ((await hasPets(database)) || mode === 'create') return;
+  const requireExisting = async () => {
+    if ((await checkCollections(database)) || mode === 'create') return;
     throw new MongoStoreError(`The database ${databaseName} holds no animal store.`);
   };
   try {
-    await read('looking for the store', undefined, requireStore, OPEN_LIMIT);
+    await read('looking for the store', undefined, requireExisting, OPEN_LIMIT);
   } catch (error) {
     const { cause } = error as Error;
-    // If the database is only unreachable, calls will say so.
+    // The cause of an UnavailableError. An unreachable database is no fault here: its calls reject.
     if (cause instanceof MongoStoreError) {
       await connection.close();
       throw cause;
@@ -70,7 +70,7 @@ export async function openMongoStore(
 
 /** With `directConnection` in the URL, a secondary answers reads. */
 async function requirePrimary(database: Db): Promise<void> {
-  await database.collection('pets').findOne({}, READ_LIMIT);
+  await database.collection('pets').findOne({}, READ_OPTIONS);
   const { isWritablePrimary } = await database.command({ hello: 1 });
   if (!isWritablePrimary) throw new MongoStoreError('The server is not the primary.');
 }
@@ -86,7 +86,7 @@ function clientOf(url: string): MongoClient {
       waitQueueTimeoutMS: 2000,
       lookup: sharedLookup(),
       readPreference: 'primary',
-      // With `useBigInt64`, streaming can end the process in an election.
+      // With `useBigInt64`, streaming heartbeats can crash the process during an election.
       serverMonitoringMode: 'poll',
       useBigInt64: true,
       ignoreUndefined: true,

@@ -7,7 +7,7 @@ import { PET_STATUSES } from '../../domain/pet-status.js';
 export type StoredClaim = Omit<Claim, 'scope'>;
 
 /**
- * An animal, and the claim that it was created for: a unique index keeps two animals from one claim. A removed animal
+ * An animal, and the claim that it was created for: a unique index allows one animal per claim. A removed animal
  * leaves its `_id` and its claim, so that a retry of its create does not store it again.
  */
 export interface PetDocument extends UnsavedPet {

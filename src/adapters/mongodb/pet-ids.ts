@@ -1,20 +1,18 @@
 import type { Db } from 'mongodb';
-import { READ_LIMIT } from './mongo-connection.js';
+import { READ_OPTIONS } from './mongo-connection.js';
 
-/** How many ids a process takes at a time. Those that are left when it ends are never used. */
+/** How many ids a process takes at a time. Ids left over when the process ends are never used. */
 const BLOCK_SIZE = 1000n;
 
 const COUNTER = { _id: 'pets' };
-const UPSERT = {
-  upsert: true,
-  returnDocument: 'after',
-} as const;
+const UPSERT = { upsert: true, returnDocument: 'after' } as const;
 
 export type PetIds = ReturnType<typeof petIds>;
 
 /** The ids of new animals, in blocks from a counter that all processes share. */
 export function petIds(database: Db) {
-  const counters = database.collection<{ _id: string; last: bigint }>('counters');
+  // A shell may have made `last` a double.
+  const counters = database.collection<{ _id: string; last: bigint | number }>('counters');
   let next = 1n;
   let end = 0n;
   let taking: Promise<void> | undefined;
@@ -22,7 +20,7 @@ export function petIds(database: Db) {
   async function takeBlock() {
     const increase = { $inc: { last: BLOCK_SIZE } };
     const counter = await counters.findOneAndUpdate(COUNTER, increase, UPSERT);
-    end = BigInt(counter?.last ?? NaN); // a shell may have made it a double
+    end = BigInt(counter?.last ?? NaN);
     next = end - BLOCK_SIZE + 1n;
   }
 
@@ -40,13 +38,13 @@ export function petIds(database: Db) {
 
     /** The greatest id that may have been assigned; 0 if none was. */
     async last() {
-      const counter = await counters.findOne(COUNTER, READ_LIMIT);
-      return counter?.last ?? 0n;
+      const counter = await counters.findOne(COUNTER, READ_OPTIONS);
+      return BigInt(counter?.last ?? 0n);
     },
 
     /** Assigns no id up to `last` from now on. */
     async skip(last: bigint) {
-      await counters.findOneAndUpdate(COUNTER, { $max: { last } }, UPSERT);
+      await counters.updateOne(COUNTER, { $max: { last } }, { upsert: true });
       end = 0n;
     },
   };

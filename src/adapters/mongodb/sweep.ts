@@ -1,29 +1,28 @@
-import { READ_LIMIT, type MongoConnection } from './mongo-connection.js';
+import { READ_OPTIONS, type MongoConnection } from './mongo-connection.js';
 import { petCollection } from './pet-document.js';
 
 /** How often to sweep, in milliseconds: once a day. */
 const INTERVAL = 86_400_000;
 
-/** How many documents are changed at once: few enough for the limits of a call. */
+/** How long an expired claim is kept for machines whose clocks are behind: an hour, in milliseconds. */
+const SWEEP_DELAY = 3_600_000;
+
+/** Documents per batch: few enough for the timeout of a call. */
 const BATCH_SIZE = 1000;
 
 const ABSENT = { $exists: false };
 
 /** What is left of a removed animal without a claim. */
-const LEFTOVER = {
-  name: ABSENT,
-  status: ABSENT,
-  claim: ABSENT,
-};
+const LEFTOVER = { name: ABSENT, status: ABSENT, claim: ABSENT };
 
-/** Unsets expired claims and deletes what is left of removed animals, now and once a day: until the timer is cleared. */
+/** Unsets expired claims and deletes what is left of removed animals, at once and then daily, until the returned timer is cleared. */
 export function startSweeping({ database, write }: MongoConnection): NodeJS.Timeout {
   const pets = petCollection(database);
 
   /** Resolves to whether there may be more. */
   async function sweepBatch() {
-    const expired = { 'claim.keepUntil': { $lte: Date.now() } };
-    const found = pets.find({ $or: [expired, LEFTOVER] }, READ_LIMIT).limit(BATCH_SIZE);
+    const expired = { 'claim.keepUntil': { $lte: Date.now() - SWEEP_DELAY } };
+    const found = pets.find({ $or: [expired, LEFTOVER] }, READ_OPTIONS).limit(BATCH_SIZE);
     const ids = (await found.toArray()).map(({ _id }) => _id);
     const among = { _id: { $in: ids } };
     await pets.updateMany({ ...among, ...expired }, { $unset: { claim: 1 } });
@@ -35,7 +34,7 @@ export function startSweeping({ database, write }: MongoConnection): NodeJS.Time
     try {
       while (await write('sweeping', undefined, sweepBatch));
     } catch {
-      // The database is unreachable, or only to be read: the next sweep makes up for this one.
+      // The database is unreachable, or this user may not write: the next sweep makes up for this one.
     }
   }
 

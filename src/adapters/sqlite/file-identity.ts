@@ -1,4 +1,4 @@
-/* Whether a file is the one that it seems to be: SQLite trusts the names of its files. */
+/* Checks that a file is the one that was opened, and that its log is its own: SQLite trusts their names. */
 
 import * as fs from 'node:fs';
 import { UnavailableError } from '../../domain/errors.js';
@@ -12,19 +12,19 @@ function identityOf(file: string): string | undefined {
 }
 
 /**
- * Returns a function that throws `UnavailableError` once the file was removed or replaced, and from then on always: SQLite
- * goes on writing into the file that it opened, where nobody finds it any more. The function looks at the file if the last
- * look is at least `unseen` milliseconds old.
+ * Returns a check that the path still names the file that was opened: SQLite would go on writing to a removed or replaced
+ * file, which nobody finds. The check trusts a result younger than `maxAge`, in milliseconds. It throws `UnavailableError`;
+ * once it has failed, it always fails.
  */
-export function inPlaceCheck(file: string): (unseen: number) => void {
-  let lookedAt = performance.now();
+export function inPlaceCheck(file: string): (maxAge: number) => void {
+  let checkedAt = performance.now();
   const opened = identityOf(file);
   let isInPlace = true;
-  return (unseen) => {
+  return (maxAge) => {
     const now = performance.now();
-    if (isInPlace && now - lookedAt >= unseen) {
+    if (isInPlace && now - checkedAt >= maxAge) {
       isInPlace = identityOf(file) === opened;
-      lookedAt = now;
+      checkedAt = now;
     }
     if (isInPlace) return;
     const cause = new Error(`${file} was removed or replaced: open the store again`);
@@ -37,8 +37,8 @@ const WRITE_VERSION_OFFSET = 18;
 const WITH_LOG = 2;
 
 /**
- * Refuses a file without a log of its own, such as a backup, beside the log of another file: SQLite would merge the two.
- * Closing the file here drops the POSIX locks of this process on it; SQLite stands that since 3.51.
+ * Refuses a file beside the `-wal` of another: SQLite would replay it into the file. The header of a backup says that it has
+ * no log. Closing the file here drops the POSIX locks of this process on it; SQLite tolerates that since 3.51.
  */
 export function requireOwnLog(file: string): void {
   const log = `${file}-wal`;

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { UnavailableError, isAnimalStoreError } from '../../domain/errors.js';
-import { retryWhileBusy } from './busy.js';
+import { retryWhileBusy } from './retry-while-busy.js';
 
 /** A write that waits for its transaction. */
 interface Write {
@@ -13,12 +13,12 @@ interface Write {
   readonly reject: (error: unknown) => void;
 }
 
-/** The most writes of one transaction: some 25 ms, after which other events get their turn. */
+/** Most writes in one transaction: about 25 ms, during which nothing else runs. */
 const LARGEST_GROUP = 1000;
 
 /**
  * Commits writes that wait together in one transaction: a commit costs far more than a write, because it waits for the
- * disk. From the beginning of a transaction to its end, nothing else runs in this process.
+ * disk.
  * @param beforeEach called before each transaction; if it throws, all waiting writes reject
  */
 export function groupCommit(database: DatabaseSync, beforeEach: () => void) {
@@ -28,7 +28,7 @@ export function groupCommit(database: DatabaseSync, beforeEach: () => void) {
 
   async function flush(): Promise<void> {
     while (waiting.length > 0) {
-      await nextTurn();
+      await nextTurn(); // collects the writes of this turn
       const group = waiting.splice(0, LARGEST_GROUP);
       try {
         const doing = 'writing to the store';
@@ -69,7 +69,7 @@ export function groupCommit(database: DatabaseSync, beforeEach: () => void) {
       flushing ??= flush();
     },
 
-    /** Resolves when no write waits any more. One that another process holds up rejects. */
+    /** Resolves when every write is settled. A write that waits for another process's lock rejects. */
     async end(): Promise<void> {
       ended.abort(new UnavailableError('waiting for a lock while the store closes'));
       await flushing;

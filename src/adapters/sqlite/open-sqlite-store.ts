@@ -6,11 +6,11 @@ import {
   type OpenMode,
   type OpenOptions,
 } from '../../application/ports/store.js';
-import { BUSY_TIMEOUT, retryWhileBusy } from './busy.js';
+import { BUSY_TIMEOUT, retryWhileBusy } from './retry-while-busy.js';
 import { inPlaceCheck, requireOwnLog } from './file-identity.js';
 import { createSchema, requireStore } from './schema.js';
 import { sqliteApiKeys } from './sqlite-api-keys.js';
-import { sqliteChanges } from './sqlite-changes.js';
+import { sqlitePetChanges } from './sqlite-pet-changes.js';
 import { sqliteConnection } from './sqlite-connection.js';
 import { hasCode } from './sqlite-errors.js';
 import { sqlitePets } from './sqlite-pets.js';
@@ -18,8 +18,8 @@ import { sqliteTransfer } from './sqlite-transfer.js';
 import { createFile, filePath } from './store-file.js';
 import { StoreFileError, usingFile } from './store-file-error.js';
 
-/** How old the last look at the file may be before a commit, in milliseconds. */
-const LONGEST_UNSEEN = 1000;
+/** How long commits trust a check of the file, in milliseconds. */
+const CHECK_MAX_AGE = 1000;
 
 /**
  * Opens the store in the file at `path`. Mode `create` creates a missing file, with its folders, for the user of this
@@ -37,14 +37,14 @@ export async function openSqliteStore(
   return usingFile(file, 'cannot be used', async () => {
     requireOwnLog(file);
     if (mode === 'create') createFile(file);
-    const requireInPlace = inPlaceCheck(file); // before the opening, so that it never accepts another file
+    const requireInPlace = inPlaceCheck(file); // before opening: a file swapped in between is refused
     const database = await retryWhileBusy('opening the store', undefined, () =>
       openDatabase(file, mode),
     );
-    const connection = sqliteConnection(database, mode, () => requireInPlace(LONGEST_UNSEEN));
+    const connection = sqliteConnection(database, mode, () => requireInPlace(CHECK_MAX_AGE));
     return {
       pets: sqlitePets(connection),
-      changes: sqliteChanges(connection),
+      changes: sqlitePetChanges(connection),
       apiKeys: sqliteApiKeys(connection),
       transfer: sqliteTransfer(connection),
       location: file,
@@ -60,28 +60,31 @@ export async function openSqliteStore(
 }
 
 function openDatabase(file: string, mode: OpenMode): DatabaseSync {
+  if (mode === 'read') {
+    const reader = openToRead(file);
+    reader.exec('BEGIN'); // every read sees the snapshot of the first
+    return reader;
+  }
   const mayBeEmpty = mode === 'create';
   try {
-    // Looks first on a connection that only reads, which changes nothing in a file that is refused.
-    const reader = openToRead(file, mayBeEmpty);
-    if (mode === 'read') {
-      reader.exec('BEGIN'); // so that all reads show the moment of the first
-      return reader;
-    }
-    reader.close();
+    openToRead(file, mayBeEmpty).close(); // a file that is refused stays unchanged
   } catch (error) {
-    // What a crash has left half written, only a connection that writes can undo.
-    if (mode === 'read' || !hasCode(error, 'READONLY')) throw error;
+    // A crash left a log or journal that only a writing connection can recover.
+    if (!hasCode(error, 'READONLY')) throw error;
   }
-  return connect(file, false, (database) => {
+  return openToWrite(file, mayBeEmpty);
+}
+
+const openToWrite = (file: string, mayBeEmpty: boolean): DatabaseSync =>
+  connect(file, false, (database) => {
     requireStore(database, file, mayBeEmpty);
-    // The limit is in bytes. The log grows while another process reads an old state, and is cut afterwards.
+    // journal_size_limit, in bytes, cuts a log that grew while another process read an old snapshot.
     database.exec(`
       PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216;
       PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY;
     `);
     if (mayBeEmpty) createSchema(database);
-    requireStore(database, file);
+    requireStore(database, file); // another program may have been faster
     try {
       // What a process that died left in the log may not be on the disk yet: a checkpoint syncs it.
       database.exec('PRAGMA wal_checkpoint');
@@ -89,7 +92,6 @@ function openDatabase(file: string, mode: OpenMode): DatabaseSync {
       if (!hasCode(error, 'FULL')) throw error; // then the log was synced, and its animals can be read
     }
   });
-}
 
 /**
  * Opens a store to read it.
@@ -104,8 +106,12 @@ export function openToRead(file: string, mayBeEmpty = false): DatabaseSync {
 
 /** Opens and prepares a connection. Its rows are arrays, with integers as bigints. */
 function connect(file: string, readOnly: boolean, prepare: (database: DatabaseSync) => void) {
-  const format = { readBigInts: true, returnArrays: true };
-  const database = new DatabaseSync(file, { readOnly, timeout: BUSY_TIMEOUT, ...format });
+  const database = new DatabaseSync(file, {
+    readOnly,
+    timeout: BUSY_TIMEOUT,
+    readBigInts: true,
+    returnArrays: true,
+  });
   try {
     prepare(database);
     return database;

@@ -15,7 +15,7 @@ const SCHEMA = `
     category_id INTEGER NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('available', 'pending', 'sold'))
   ) STRICT;
-  -- Every index ends in the id, so a page of one status is one stretch of it.
+  -- An index ends in the rowid, here the id: one range holds a page of one status.
   CREATE INDEX pets_by_status ON pets (status);
   -- A claim outlives its animal.
   CREATE TABLE claims (
@@ -35,7 +35,7 @@ const SCHEMA = `
   PRAGMA user_version = ${SCHEMA_VERSION};
 `;
 
-/** Whether the database holds nothing at all, as a new file and one whose creation was interrupted. */
+/** Whether the database is empty: a new file, or one whose creation was interrupted. */
 const isEmpty = (database: DatabaseSync): boolean => pragma(database, 'schema_version') === 0n;
 
 /** Creates the schema in an empty database, unless another process is faster. */

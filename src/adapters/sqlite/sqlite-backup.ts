@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { retryWhileBusy } from './busy.js';
+import { retryWhileBusy } from './retry-while-busy.js';
 import { openToRead } from './open-sqlite-store.js';
 import { requireSound } from './schema.js';
 import { createFolder, filePath, hasContent, syncFolder } from './store-file.js';
@@ -24,13 +24,11 @@ export const backUpSqliteStore = (path: string, target: string): Promise<number>
 export async function restoreSqliteStore(path: string, backup: string): Promise<number> {
   const source = filePath(backup);
   const target = filePath(path);
-  const left = [`${source}-wal`, `${source}-journal`].find(hasContent);
-  if (left !== undefined)
-    throw new StoreFileError(source, `is not a whole backup, because ${left} is not empty`);
-  return usingFile(target, 'cannot be written', async () => {
-    createFolder(dirname(target));
-    return copyStore(source, target);
-  });
+  const log = [`${source}-wal`, `${source}-journal`].find(hasContent);
+  if (log !== undefined)
+    throw new StoreFileError(source, `is not a whole backup, because ${log} is not empty`);
+  await usingFile(target, 'cannot be written', async () => createFolder(dirname(target)));
+  return copyStore(source, target);
 }
 
 /** Copies a store to a new file. Resolves to how many animals it holds. */
@@ -43,7 +41,7 @@ const copyStore = (source: string, target: string): Promise<number> =>
       );
     const part = `${target}.${randomUUID()}.part`;
     try {
-      const pets = await retryWhileBusy('copying', undefined, () => copyTo(part, source));
+      const pets = await retryWhileBusy('copying', undefined, () => copyTo(source, part));
       nameFinished(part, target);
       return pets;
     } finally {
@@ -51,21 +49,21 @@ const copyStore = (source: string, target: string): Promise<number> =>
     }
   });
 
-function copyTo(part: string, source: string): number {
-  fs.writeFileSync(part, '', { mode: 0o600 }); // empty, as SQLite demands
+function copyTo(source: string, part: string): number {
+  fs.writeFileSync(part, '', { mode: 0o600 }); // created first for its mode; SQLite accepts an empty file
   using store = openToRead(source);
   store.prepare('VACUUM INTO ?').run(part);
-  using copied = new DatabaseSync(part, { returnArrays: true }); // to read only, it would not check the constraints
+  using copied = new DatabaseSync(part, { returnArrays: true }); // not read-only: quick_check would skip the constraints
   requireSound(copied, source);
   return Number(copied.prepare('SELECT count(*) FROM pets').get()?.[0]);
 }
 
-/** Gives a file its name, and never replaces another file. */
+/** Renames a finished copy, and never replaces another file. */
 function nameFinished(part: string, target: string): void {
   try {
     fs.linkSync(part, target);
   } catch {
-    // A file system without hard links, or a file that exists, which this refuses. A rename alone would replace it.
+    // The target exists, which 'wx' refuses, or the file system has no hard links. A rename alone would replace it.
     fs.closeSync(fs.openSync(target, 'wx', 0o600));
     fs.renameSync(part, target);
   }

@@ -3,7 +3,7 @@ import { unlessAborted } from '../../application/abort.js';
 import type { CallOptions } from '../../application/animal-store.js';
 import { requireWriting, type OpenMode } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
-import { retryWhileBusy } from './busy.js';
+import { retryWhileBusy } from './retry-while-busy.js';
 import { groupCommit } from './group-commit.js';
 import { rejectionFor } from './sqlite-errors.js';
 
@@ -17,7 +17,7 @@ interface Statement<Row> {
 /** The one connection of a store, shared by its ports. */
 export type SqliteConnection = ReturnType<typeof sqliteConnection>;
 
-/** @param beforeWriting called before each transaction that writes; it may refuse to by throwing */
+/** @param beforeWriting called before each transaction that writes; throws to refuse the transaction */
 export function sqliteConnection(
   database: DatabaseSync,
   mode: OpenMode,

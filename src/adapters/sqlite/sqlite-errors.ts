@@ -15,10 +15,14 @@ const CODES = {
 export const hasCode = (error: unknown, code: keyof typeof CODES): boolean =>
   (Object(error).errcode & 0xff) === CODES[code];
 
-/** Whether SQLite or the operating system reported it. All else is a fault of the program. */
-export const isOfTechnology = (error: unknown): error is Error =>
+/** Whether another process is in the way. PROTOCOL: several processes opened the log at once. */
+export const isBusy = (error: unknown): boolean =>
+  hasCode(error, 'BUSY') || hasCode(error, 'PROTOCOL');
+
+/** Whether SQLite or the operating system reported it. */
+export const isStoreFailure = (error: unknown): error is Error =>
   error instanceof Error && ('errcode' in error || 'syscall' in error);
 
-/** What a call rejects with that was doing this. */
+/** The error to reject a call with: `doing` says what it did. */
 export const rejectionFor = (doing: string, cause: unknown): unknown =>
-  isOfTechnology(cause) ? new UnavailableError(doing, { cause }) : cause;
+  isStoreFailure(cause) ? new UnavailableError(doing, { cause }) : cause;

@@ -33,7 +33,7 @@ export function sqlitePets(connection: SqliteConnection): PetRepository {
   const sql = {
     insert: connection.prepare(INSERT_PET),
     find: connection.prepare<PetRow>(FIND_PET),
-    // `LIMIT +?`: after a plain `LIMIT ?`, SQLite plans the statement anew for each value.
+    // `LIMIT +?`: with a plain `LIMIT ?`, SQLite plans the statement again for each value.
     list: connection.prepare<PetRow>(
       `SELECT ${PET_COLUMNS} FROM pets WHERE id > ? ORDER BY id LIMIT +?`,
     ),
@@ -43,10 +43,11 @@ export function sqlitePets(connection: SqliteConnection): PetRepository {
     findClaim: connection.prepare<readonly [fingerprint: string, petId: bigint]>(
       'SELECT fingerprint, pet_id FROM claims WHERE scope = ? AND key = ? AND keep_until > ?',
     ),
+    // REPLACE: an expired claim may still be stored.
     putClaim: connection.prepare(
       'REPLACE INTO claims (scope, key, fingerprint, pet_id, keep_until) VALUES (?, ?, ?, ?, ?)',
     ),
-    // Two for each new claim: so expired claims become fewer, at a constant cost.
+    // Each new claim removes at most two expired ones: they become fewer at a constant cost.
     findExpired: connection.prepare<readonly [scope: string, key: string]>(
       'SELECT scope, key FROM claims WHERE keep_until <= ? ORDER BY keep_until LIMIT 2',
     ),

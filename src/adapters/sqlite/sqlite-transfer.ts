@@ -2,7 +2,7 @@ import type { CatalogueTransfer } from '../../application/ports/catalogue-transf
 import { INSERT_PET, toRow } from './sqlite-pets.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
-/** What a copy of a catalogue needs of an SQLite file. A batch is one transaction. */
+/** Copies into and out of an SQLite file. A batch is one transaction. */
 export function sqliteTransfer(connection: SqliteConnection): CatalogueTransfer {
   // AUTOINCREMENT looks at sqlite_sequence: https://sqlite.org/autoinc.html
   const sql = {

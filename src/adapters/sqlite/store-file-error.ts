@@ -1,13 +1,12 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { UnavailableError } from '../../domain/errors.js';
-import { hasCode, isOfTechnology } from './sqlite-errors.js';
+import { hasCode, isBusy, isStoreFailure } from './sqlite-errors.js';
 
-/** The file cannot be a store, and was not changed. The message is one line: the file, what is wrong, what to do. */
+/** A file cannot be opened, copied or restored. The message is one line: the file, what is wrong, what to do. */
 export class StoreFileError extends Error {
-  // A literal: minifiers rename classes.
   override readonly name = 'StoreFileError';
-  /** Whether only a person can mend it. Other causes, such as a full disk, may pass. */
+  /** Whether only a person can repair it. A full disk, for example, may pass. */
   readonly isLasting: boolean;
 
   /** @param problem what is wrong and what to do, as in "does not exist: name the file of a store" */
@@ -18,8 +17,8 @@ export class StoreFileError extends Error {
 }
 
 /**
- * Opens or copies a store. Errors of SQLite and the file system become a `StoreFileError`, but for the lock of another
- * process, which stays an `UnavailableError`.
+ * Runs `work`, which opens or copies a store. Errors of SQLite and the operating system become a `StoreFileError`. Only a
+ * lock that another process holds stays an `UnavailableError`.
  * @param problem what fails, as in "cannot be used"
  */
 export async function usingFile<Result>(
@@ -31,19 +30,19 @@ export async function usingFile<Result>(
     return await work();
   } catch (error) {
     const cause = error instanceof UnavailableError ? error.cause : error;
-    if (!isOfTechnology(cause) || hasCode(cause, 'BUSY')) throw error;
+    if (!isStoreFailure(cause) || isBusy(cause)) throw error;
     const reason = isDiskFull(cause, file) ? 'the disk is full' : cause.message;
     throw new StoreFileError(file, `${problem}: ${reason}`, cause);
   }
 }
 
-/** In bytes: what a new `-shm` needs, and as much again. */
+/** Twice what a new `-shm` needs, in bytes. */
 const LEAST_SPACE = 64 * 1024;
 
 function isDiskFull(cause: Error, file: string): boolean {
   if (hasCode(cause, 'FULL') || Object(cause).code === 'ENOSPC') return true;
   if (!hasCode(cause, 'IOERR')) return false;
-  // SQLite reports it where a new `-shm` finds no space.
+  // Without space for a new `-shm`, SQLite reports IOERR, not FULL.
   const { bavail, bsize } = fs.statfsSync(dirname(file));
   return bavail * bsize < LEAST_SPACE;
 }

@@ -2,9 +2,12 @@ import * as fs from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { StoreFileError } from './store-file-error.js';
 
-/** The absolute path of a file. @throws {StoreFileError} it names none */
+/** Paths without a file: none, SQLite's memory, and what remains of `sqlite://host/...`. */
+const NO_FILE = /^(?:$|:memory:$|\/\/(?!\/))/;
+
+/** The absolute path of a file. @throws {StoreFileError} `path` names no file */
 export function filePath(path: string): string {
-  if (!/^(?:$|:memory:$|\/\/(?!\/))/.test(path)) return resolve(path);
+  if (!NO_FILE.test(path)) return resolve(path);
   throw new StoreFileError(
     `'${path}'`,
     'names no file: a store needs one, such as data/animals.db',
@@ -15,23 +18,23 @@ export function filePath(path: string): string {
 export const hasContent = (file: string): boolean =>
   (fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
-/** Creates a missing file, with its folders, for this user alone. SQLite brings its name to the disk at the first commit. */
+/** Creates a missing file, with its folders, for this user alone. SQLite syncs its folder at the first commit. */
 export function createFile(file: string): void {
   createFolder(dirname(file));
   fs.closeSync(fs.openSync(file, 'a', 0o600));
 }
 
-/** Creates missing folders for this user alone, and brings their names to the disk. */
+/** Creates missing folders for this user alone, and syncs the folders above them. */
 export function createFolder(folder: string): void {
   if (fs.existsSync(folder)) return;
   createFolder(dirname(folder));
-  fs.mkdirSync(folder, { recursive: true, mode: 0o700 }); // also if another process was faster
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 }); // recursive: no error if another process has just created it
   syncFolder(dirname(folder));
 }
 
-/** Brings the names in a folder to the disk. */
+/** Syncs a folder: the names of new files in it survive a power cut. */
 export function syncFolder(folder: string): void {
-  if (process.platform === 'win32') return; // cannot
+  if (process.platform === 'win32') return; // Windows cannot sync a folder
   const descriptor = fs.openSync(folder, 'r');
   try {
     fs.fsyncSync(descriptor);

@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { hasCode, rejectionFor } from './sqlite-errors.js';
+import { isBusy, rejectionFor } from './sqlite-errors.js';
 
 /** How long a call waits for the lock of another process, in milliseconds. */
 const PATIENCE = 5000;
 
-/** How long the event loop is free between two tries, in milliseconds. */
+/** The pause between two tries, in milliseconds: other events get their turn. */
 const PAUSE = 10;
 
 /** How long SQLite itself waits for a lock in each try, which blocks the process, in milliseconds. */
 export const BUSY_TIMEOUT = 20;
 
 /**
- * Runs `run` until no other process is in the way, for five seconds at most, or until `signal` is aborted.
+ * Runs `run`, and retries while another process holds a lock, for five seconds at most or until `signal` is aborted.
  * @throws {UnavailableError} for every error of SQLite and the operating system, which is its cause
  */
 export async function retryWhileBusy<Result>(
@@ -24,9 +24,7 @@ export async function retryWhileBusy<Result>(
     try {
       return run();
     } catch (error) {
-      // PROTOCOL: several processes opened the log at once.
-      const isBusy = hasCode(error, 'BUSY') || hasCode(error, 'PROTOCOL');
-      if (!isBusy || performance.now() > giveUpAt) throw rejectionFor(doing, error);
+      if (!isBusy(error) || performance.now() > giveUpAt) throw rejectionFor(doing, error);
     }
     await delay(PAUSE);
     signal?.throwIfAborted();

@@ -6,17 +6,18 @@ import { FIND_PET, PET_COLUMNS, toRow, toPet, type PetRow } from './sqlite-pets.
 import type { SqliteConnection } from './sqlite-connection.js';
 
 /**
- * Changes of the animals in an SQLite file. They run under the write lock, so nothing comes between the look at an animal
- * and its change.
+ * Changes and removals in an SQLite file. Each runs in one write transaction, so no other process changes the animal between
+ * SELECT and UPDATE.
  */
-export function sqliteChanges(connection: SqliteConnection): PetChanges {
+export function sqlitePetChanges(connection: SqliteConnection): PetChanges {
   const sql = {
     find: connection.prepare<PetRow>(FIND_PET),
     change: connection.prepare(`UPDATE pets SET (${PET_COLUMNS}) = (?1, ?2, ?3, ?4) WHERE id = ?1`),
     remove: connection.prepare('DELETE FROM pets WHERE id = ?'),
   };
 
-  function find(id: bigint, from: PetStatus | undefined): Pet | undefined {
+  /** @throws {StatusConflictError} the animal has another status than `from` */
+  function findWithStatus(id: bigint, from: PetStatus | undefined): Pet | undefined {
     const row = sql.find.get(id);
     const pet = row && toPet(row);
     if (pet && from !== undefined && pet.status !== from) throw new StatusConflictError(pet.status);
@@ -26,7 +27,7 @@ export function sqliteChanges(connection: SqliteConnection): PetChanges {
   return {
     change: (id, change, from, call) =>
       connection.write('changing an animal', call, () => {
-        const pet = find(id, from);
+        const pet = findWithStatus(id, from);
         const changed = pet && petWithId(id, { ...pet, ...change });
         if (changed) sql.change.run(...toRow(id, changed));
         return changed;
@@ -34,8 +35,7 @@ export function sqliteChanges(connection: SqliteConnection): PetChanges {
 
     remove: (id, from, call) =>
       connection.write('removing an animal', call, () => {
-        find(id, from);
-        return sql.remove.run(id).changes > 0n;
+        return findWithStatus(id, from) !== undefined && sql.remove.run(id).changes > 0n;
       }),
   };
 }

@@ -1,0 +1,34 @@
+import type { Collection, Filter, OptionalUnlessRequiredId } from 'mongodb';
+import { READ_OPTIONS } from './mongo-connection.js';
+import { takenField, type UniqueField } from './mongo-errors.js';
+
+/**
+ * Returns an insert of one document that is safe to retry. It resolves to `undefined` when the document is stored, now or by
+ * an earlier try whose response was lost; otherwise to the unique field whose value another document has.
+ * @param isOwn whether the stored document with this `_id` is ours. Called only when an earlier try may have stored it.
+ */
+export function retryableInsert<Stored extends { readonly _id: unknown }>(
+  collection: Collection<Stored>,
+  isOwn: (stored: Stored) => boolean,
+) {
+  let mayBeStored = false;
+
+  return async (document: Stored): Promise<UniqueField | undefined> => {
+    try {
+      await collection.insertOne(document as OptionalUnlessRequiredId<Stored>);
+      return undefined;
+    } catch (error) {
+      const field = takenField(error);
+      if (field === undefined) {
+        mayBeStored = true; // the outcome of this try is unknown
+        throw error;
+      }
+      if (field === '_id' && mayBeStored) {
+        const sameId = { _id: { $eq: document._id } } as Filter<Stored>;
+        const stored = await collection.findOne<Stored>(sameId, READ_OPTIONS);
+        if (stored && isOwn(stored)) return undefined;
+      }
+      return field;
+    }
+  };
+}
