@@ -13,7 +13,7 @@ export interface AdminPort {
   close(): void;
 }
 
-/** Measures the service, which must not have started yet. Returns what opens `ADMIN_PORT` once it has. */
+/** Measures the service. Call it before the service starts, and the function that it returns afterwards: it opens `ADMIN_PORT`. */
 export function measure(container: Container): () => Promise<AdminPort> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -23,7 +23,7 @@ export function measure(container: Container): () => Promise<AdminPort> {
     labelNames: ['operation', 'status'],
     registers: [registry],
   });
-  // After all modules: a module that replaces the log would drop what decorates it.
+  // Here, not in a module: a later module that replaces the log would drop this.
   container.onActivation(TOKENS.httpLog, (_context, log) => ({
     responded(request) {
       const { operation = 'none', isProbe, status, milliseconds } = request;
