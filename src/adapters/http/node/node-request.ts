@@ -43,7 +43,7 @@ export class NodeRequest implements HttpRequest {
     const { headers, headersDistinct } = this.#request;
     const value = headers[name];
     const sent = headersDistinct?.[name] ?? [];
-    // Of some headers Node.js drops all but the first. Another value is one that the host has set.
+    // Of some headers Node.js keeps only the first value. Another value was set by the host.
     return sent.length > 1 && value === sent[0] ? sent.join(', ') : value?.toString();
   }
 
@@ -53,7 +53,7 @@ export class NodeRequest implements HttpRequest {
     const length = kept === undefined ? announcedLength(this) : Buffer.byteLength(kept);
     if (length > limit) throw payloadTooLarge(limit);
     if (kept !== undefined) return kept;
-    // Node.js discards the rest only of a body that nobody has begun to read; else it would hold the connection.
+    // Node.js discards only a body that nobody has begun to read. The rest of another would hold the connection.
     this.#response.once('finish', () => request.resume());
     return receive(request, limit);
   }
@@ -132,7 +132,8 @@ export function createNodeListener(
       if (passFaults && answer.fault && next) next(answer.fault);
       else writeResponse(request, response, answer);
     } catch {
-      if (!response.headersSent) response.destroy(); // a header is not valid; else the host has responded
+      // A header is not valid. If headers were sent, the host has responded.
+      if (!response.headersSent) response.destroy();
     }
   };
 }
