@@ -4,7 +4,6 @@ import { addCommand, print, type CommandContext } from './command-line.js';
 import { withStore } from './with-store.js';
 
 export function addCopyCommand(program: Command, context: CommandContext): void {
-  const { io, signal } = context;
   const summary =
     'Copies animals, with their ids, and API keys into an empty store, and compares numbers. ' +
     'Stop all services that write to either store first.';
@@ -15,8 +14,8 @@ export function addCopyCommand(program: Command, context: CommandContext): void 
     .action(({ from, to }: { readonly from: string; readonly to: string }) =>
       withStore(context, { url: from, mode: 'read' }, (source) =>
         withStore(context, { url: to, mode: 'create' }, async (target) => {
-          const { pets, apiKeys } = await copyCatalogue(source, target, { signal });
-          await print(io, `Copied animals: ${pets}, API keys: ${apiKeys}\n`);
+          const { pets, apiKeys } = await copyCatalogue(source, target, { signal: context.signal });
+          await print(context.io, `Copied animals: ${pets}, API keys: ${apiKeys}\n`);
         }),
       ),
     );

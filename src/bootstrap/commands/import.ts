@@ -48,18 +48,18 @@ async function importFile(
   const bytes = await bytesOf(context, file);
   const plan = await planImport(rowsOf(textOf(bytes), { ignoreOthers, ignored }), { signal });
   requireNoFaults(io, plan.faults);
-  if (plan.added.length + plan.changed.size === 0) throw new UsageError('FILE has no animals.');
-  if (ignored.size > 0) note(io, `Ignored: ${[...ignored].join(', ')}.`);
   const toAdd = plan.added.length;
+  if (toAdd + plan.changed.size === 0) throw new UsageError('FILE has no animals.');
+  if (ignored.size > 0) note(io, `Ignored: ${[...ignored].join(', ')}.`);
   // A dry run must not make a store, and needs one only for the animals to change.
   if (dryRun && plan.changed.size === 0) return print(io, dryRunResult(toAdd, 0));
 
   await withStore(context, { mode: dryRun ? 'read' : 'create' }, async (store, container) => {
     const source = `import:${hash('sha256', bytes, 'base64url').slice(0, 22)}`;
     const clock = container.get(TOKENS.clock);
-    const report = await importPets(plan, { store, source, dryRun, clock, signal });
-    requireNoFaults(io, report.faults);
-    const { added, changed } = report;
+    const options = { store, source, dryRun, clock, signal };
+    const { faults, added, changed } = await importPets(plan, options);
+    requireNoFaults(io, faults);
     const importedBefore = toAdd - added;
     const unchanged = plan.changed.size - changed;
     const result = `Animals added: ${added}, changed: ${changed}, unchanged: ${unchanged}, imported before: ${importedBefore}.\n`;

@@ -34,7 +34,7 @@ const FIELDS = new Map(COLUMNS.map((column) => [folded(column), column]));
 export interface RowOptions {
   /** Ignores columns and members that are not of an animal. */
   readonly ignoreOthers: boolean;
-  /** Gets the names of those that are ignored. */
+  /** The names that were ignored are added to it. */
   readonly ignored: Set<string>;
 }
 

@@ -24,9 +24,10 @@ export async function serve(context: CommandContext): Promise<void> {
   });
   const container = await createContainer(settings, [logging, ...modules]);
   const logger = container.get(TOKENS.logger);
-  const metrics =
-    settings.adminPort === undefined ? undefined : await import('../service/metrics.js');
-  const openAdminPort = metrics?.measure(container);
+  const openAdminPort =
+    settings.adminPort === undefined
+      ? undefined
+      : (await import('../service/metrics.js')).measure(container);
   logger.info({ settings: givenSettings(io.env) }, 'settings that differ from their defaults');
 
   const interrupted = interruption(signal, logger);

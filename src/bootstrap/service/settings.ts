@@ -19,7 +19,7 @@ const port = read.integer(0, 65_535);
 
 /** Neither empty nor with blanks around it. */
 const trimmed = {
-  isValid: (text: string): boolean => /^\S(.*\S)?$/s.test(text),
+  isValid: (text: string) => text !== '' && text === text.trim(),
   rule: 'is not valid',
 };
 
@@ -146,7 +146,10 @@ const TABLE = {
 
 type Table = typeof TABLE;
 
-/** The values of all settings. The keys, and perhaps the URL of the store, are secrets. */
+/**
+ * The values of all settings: `undefined` for one that is not set and has no default. The keys, and perhaps the URL of
+ * the store, are secrets.
+ */
 export type Settings = {
   readonly [Key in keyof Table]:
     | ReturnType<Table[Key]['read']>

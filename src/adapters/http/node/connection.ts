@@ -81,7 +81,7 @@ export class Connection extends Duplex {
 
   /** Gives the client so many milliseconds for the rest of a request whose headers have come. Default: no limit. */
   limitRequest(milliseconds?: number): void {
-    if (this.writableEnded) return;
+    if (!this.writable) return;
     this.#isReceiving = false;
     this.#startTimer(milliseconds, this.#onLate);
   }
@@ -118,11 +118,8 @@ export class Connection extends Duplex {
   #receive(input: Buffer): void {
     const socket = this.#socket;
     // Discarded, not left: closing would reset a connection with unread input.
-    if (this.destroyed || this.writableEnded || this.#isInputOver) return;
-    if (this.#isKnown && input.length <= PIECE) {
-      this.#pass(input);
-      return;
-    }
+    if (!this.writable || this.#isInputOver) return;
+    if (this.#isKnown && input.length <= PIECE) return this.#pass(input);
     this.#isKnown = true;
     socket.pause();
     socket.unshift(input);

@@ -143,8 +143,8 @@ function writeResponse(
   response: ServerResponse,
   { status, headers, body }: HttpResponse,
 ): void {
-  const { Vary = '', ...others } = headers;
-  if (Vary !== '') response.appendHeader('Vary', Vary);
+  const { Vary, ...others } = headers;
+  if (Vary) response.appendHeader('Vary', Vary); // to what the host has set
   const hasBody = status !== 204 && status !== 304;
   const length = hasBody && { 'Content-Length': Buffer.byteLength(body) };
   response.writeHead(status, { ...others, ...length });

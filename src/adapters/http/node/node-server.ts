@@ -99,7 +99,7 @@ export class NodeServer {
    * @returns whether every request was answered
    */
   async close(milliseconds: number): Promise<boolean> {
-    const began = performance.now();
+    const until = performance.now() + milliseconds;
     await this.#acceptWaiting(Math.min(milliseconds / 2, ACCEPTING_TIME));
     this.drain(); // not before: disconnected clients reconnect, and would be accepted, too
     const closed = new Promise((resolve) => this.#server.close(resolve));
@@ -109,7 +109,7 @@ export class NodeServer {
         if (connection.responses.size === 0) connection.end();
       }
     }, this.#limits.stopGrace);
-    const left = Math.max(1, began + milliseconds - performance.now());
+    const left = Math.max(1, until - performance.now());
     const deadline = setTimeout(() => {
       for (const connection of this.#open) {
         areAllAnswered &&= connection.responses.size === 0;
@@ -203,14 +203,11 @@ export class NodeServer {
     });
     // Also without a previous one, this goes on only after the parser has read all input at hand, such as the body.
     await (previous && new Promise((resolve) => previous.once('close', resolve)));
-    if (connection.destroyed || connection.writableEnded) return;
+    if (!connection.writable) return;
     this.#open.delete(connection);
     this.#open.add(connection); // as the last
     const fault = requestFault(request);
-    if (fault) {
-      this.#refuseRequest(response, fault);
-      return;
-    }
+    if (fault) return this.#refuseRequest(response, fault);
     connection.limitRequest(request.complete ? undefined : this.#limits.requestTimeout);
     if (this.#isDraining) closeAfter(response);
     else if (!request.complete) this.#closeUnlessRead(response);
@@ -232,13 +229,10 @@ export class NodeServer {
 
   /** Passes late or malformed input to the listener, if it listens for errors of the request; else responds itself. */
   #fail(fault: HttpError, connection: Connection, packet?: Buffer): void {
-    if (connection.destroyed || connection.writableEnded) return;
+    if (!connection.writable) return;
     connection.endInput();
     const [response] = connection.responses;
-    if (response === undefined) {
-      this.#refuse(connection, fault, unparsedRequest(packet));
-      return;
-    }
+    if (response === undefined) return this.#refuse(connection, fault, unparsedRequest(packet));
     if (response.req.complete) {
       // A later request is malformed: the response to this one comes first.
       response.once('close', () => this.#fail(fault, connection, packet));
