@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 
-// Node.js 22 says at every start that its SQLite is experimental.
+// Node.js 22 warns at every start that its SQLite is experimental.
 const emitWarning = process.emitWarning.bind(process) as (...warning: unknown[]) => void;
 process.emitWarning = (...warning: unknown[]) => {
   if (!String(warning[0]).startsWith('SQLite is an experimental')) emitWarning(...warning);
 };
-// Everything else is imported later: an old Node.js fails at the imports already.
+// Everything else is imported below: on an old Node.js the imports fail.
 if (process.getBuiltinModule?.('node:sqlite')) {
   // A reader may close the pipe early, as `head` does. That must not end the program.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { PassThrough } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { PET_STATUSES, type Pet } from '../../src/index.js';
 import { removeFolders, temporaryFolder } from '../temporary-folder.js';
@@ -182,6 +183,14 @@ describe('import', () => {
     const { err } = await importText('name,\u009b2J\u202e,categoryId\nRex,,7\n');
 
     expect(err).not.to.match(/[\p{Cc}\p{Bidi_Control}](?!$)/u);
+  });
+
+  it('stops waiting for standard input when it is interrupted', async () => {
+    const io = Object.assign(new TestIo(), { stdin: new PassThrough() });
+    const code = run(['import', '-', '--format', 'csv'], io.process);
+    io.emit('SIGINT', 'SIGINT');
+    expect(await code).to.equal(130);
+    expect(io.err).to.include('Interrupted by SIGINT.');
   });
 
   it('says why a file cannot be read, without its name', async () => {

@@ -114,10 +114,12 @@ describe('Settings', () => {
       ...environment,
       PORT: '82',
       STORE_URL_FILE: `${folder}/none`,
+      HOST_FILE: `${folder}/empty`,
       LOG_LEVEL_FILE: `${folder}/empty`,
     });
     expect(faults).to.match(/PORT must not be set beside PORT_FILE/);
     expect(faults).to.match(/STORE_URL_FILE names a file that cannot be read: ENOENT/);
+    expect(faults).to.match(/HOST is not valid, as in HOST=127\.0\.0\.1$/m);
     expect(faults).to.match(/LOG_LEVEL must be one of/);
   });
 

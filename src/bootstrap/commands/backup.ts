@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { readSettings } from '../service/settings.js';
-import { UsageError, addCommand, print, type Commands } from './command-line.js';
+import { UsageError, addCommand, print, type CommandContext } from './command-line.js';
 
 /** Adds `backup` and `restore`. */
-export function addBackupCommands(program: Command, { io }: Commands): void {
+export function addBackupCommands(program: Command, { io }: CommandContext): void {
   addCommand(
     program,
     'backup',

@@ -7,16 +7,16 @@ export type HostProcess = Pick<
   'env' | 'stdin' | 'stdout' | 'stderr' | 'on' | 'off' | 'exit'
 >;
 
-/** What every command works with. */
-export interface Commands {
+/** What every command gets. */
+export interface CommandContext {
   readonly io: HostProcess;
-  /** Loaded before those of `ADAPTERS`. */
+  /** Modules to load before those of `ADAPTERS`. */
   readonly modules: readonly ContainerModule[];
   /** SIGINT and SIGTERM abort it. */
   readonly signal: AbortSignal;
 }
 
-/** The command cannot be run like this: only a person can mend it. */
+/** The user must correct the command, its file or its environment. */
 export class UsageError extends Error {
   readonly isLasting = true;
 }
@@ -41,14 +41,15 @@ export function print({ stdout }: HostProcess, text: string): Promise<void> {
 }
 
 /**
- * Prints lines that are not the result of a command. U+FFFD replaces what a terminal would obey: they may quote a file.
+ * Prints lines that are not the result of a command. U+FFFD replaces control characters, which a terminal would obey:
+ * the lines may quote a file.
  */
 export function note({ stderr }: HostProcess, lines: string): void {
-  const obeyed = /(?!\n)[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
-  stderr.write(`${lines.replaceAll(obeyed, '\ufffd')}\n`);
+  const controls = /(?!\n)[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+  stderr.write(`${lines.replaceAll(controls, '\ufffd')}\n`);
 }
 
-/** That a file cannot be used, and why, in the words of Node.js. Without the path, which may be a key given by mistake. */
+/** Says why a file cannot be used, in the words of Node.js, but without the path: it may be a key, given by mistake. */
 export function fileFault(what: string, { message }: Error): UsageError {
   return new UsageError(`${what} (${message.split(',', 1)[0]}).`);
 }

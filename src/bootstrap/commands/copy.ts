@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { copyCatalogue } from '../../application/copy-catalogue.js';
-import { addCommand, print, type Commands } from './command-line.js';
+import { addCommand, print, type CommandContext } from './command-line.js';
 import { withStore } from './with-store.js';
 
-export function addCopyCommand(program: Command, commands: Commands): void {
+export function addCopyCommand(program: Command, context: CommandContext): void {
   const summary =
     'Copies animals, with their ids, and API keys into an empty store, and compares numbers. ' +
     'Stop all services that write to either store first.';
@@ -12,10 +12,10 @@ export function addCopyCommand(program: Command, commands: Commands): void {
     .requiredOption('--from <url>', 'store to copy, written as in STORE_URL')
     .requiredOption('--to <url>', 'empty store to copy to; it is created if it does not exist')
     .action(({ from, to }: { readonly from: string; readonly to: string }) =>
-      withStore(commands, { url: from, mode: 'read' }, (source) =>
-        withStore(commands, { url: to, mode: 'create' }, async (target) => {
-          const { pets, apiKeys } = await copyCatalogue(source, target, commands);
-          await print(commands.io, `Copied animals: ${pets}, API keys: ${apiKeys}\n`);
+      withStore(context, { url: from, mode: 'read' }, (source) =>
+        withStore(context, { url: to, mode: 'create' }, async (target) => {
+          const { pets, apiKeys } = await copyCatalogue(source, target, { signal: context.signal });
+          await print(context.io, `Copied animals: ${pets}, API keys: ${apiKeys}\n`);
         }),
       ),
     );

@@ -4,24 +4,24 @@ import { pipeline } from 'node:stream/promises';
 import { petPages } from '../../application/copy-catalogue.js';
 import type { Pet } from '../../domain/pet.js';
 import { stringifyJson } from '../../json.js';
-import { addCommand, fileFault, note, type Commands } from './command-line.js';
+import { addCommand, fileFault, note, type CommandContext } from './command-line.js';
 import { COLUMNS, formatOption, isCsv } from './pet-file.js';
 import { withStore } from './with-store.js';
 
-export function addExportCommand(program: Command, commands: Commands): void {
+export function addExportCommand(program: Command, context: CommandContext): void {
   const summary =
     'Writes every animal of the store of STORE_URL, in ascending order of id, to a new file.';
   addCommand(program, 'export', summary, 'animal-store export animals.csv')
     .argument('<FILE>', 'file to create; - for standard output')
     .addOption(formatOption())
     .action((file: string, { format }: { readonly format?: string }) =>
-      exportPets(commands, file, isCsv(file, format)),
+      exportPets(context, file, isCsv(file, format)),
     );
 }
 
-async function exportPets(commands: Commands, file: string, inCsv: boolean): Promise<void> {
-  const { io, signal } = commands;
-  await withStore(commands, { mode: 'read' }, async (store) => {
+async function exportPets(context: CommandContext, file: string, inCsv: boolean): Promise<void> {
+  const { io, signal } = context;
+  await withStore(context, { mode: 'read' }, async (store) => {
     let exported = 0;
     async function* lines(): AsyncGenerator<string> {
       if (inCsv) yield csvLine(COLUMNS);

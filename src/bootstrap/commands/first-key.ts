@@ -3,23 +3,23 @@ import { ApiKeyAuthenticator } from '../../adapters/api-keys/api-key-authenticat
 import { isLoopback } from '../service/settings.js';
 import type { Service } from '../service/start-service.js';
 import { TOKENS } from '../service/tokens.js';
-import { UsageError, print, type Commands } from './command-line.js';
+import { UsageError, print, type CommandContext } from './command-line.js';
 import { managedKeysOf } from './keys.js';
 
 /**
- * Ensures that there is a key, once the service listens: a taken port issues none. Without any, issues one and prints
- * it, but only on a host that no other machine can reach, and never into the journal of systemd: elsewhere everyone who
- * reads the output would get in.
- * @throws {UsageError} there is no key and none is issued; the message says what to do.
+ * If there is no API key, issues one and prints it. Does so only on a host that no other machine can reach, and never into
+ * the journal of systemd: elsewhere everyone who reads the output would get in. Call it once the service listens, so that
+ * a taken port issues no key.
+ * @throws {UsageError} there is no key and none may be issued; the message says what to do
  */
 export async function ensureKey(
-  { io, signal }: Commands,
+  { io, signal }: CommandContext,
   container: Container,
   { url, docsUrl }: Service,
 ): Promise<void> {
   const { host, staticKeys } = container.get(TOKENS.settings);
   const authenticator = await container.getAsync(TOKENS.authenticator);
-  // An authenticator of others has credentials of its own.
+  // Another authenticator has credentials of its own.
   if (!(authenticator instanceof ApiKeyAuthenticator) || staticKeys.length > 0) return;
 
   const logger = container.get(TOKENS.logger);
@@ -32,7 +32,7 @@ export async function ensureKey(
   if (keys.length > 0)
     return logger.warn('No API key is valid: all are revoked or expired. Issue one: keys issue.');
 
-  // Desktops set the variable for terminals, too.
+  // Desktops also set the variable for terminals.
   const isInJournal = io.env['JOURNAL_STREAM'] && !io.stdout.isTTY;
   if (managed === undefined || !isLoopback(host) || isInJournal)
     throw new UsageError(

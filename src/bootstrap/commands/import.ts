@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
+import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { importPets, planImport, type LineFault } from '../../application/import-pets.js';
 import { TOKENS } from '../service/tokens.js';
@@ -10,7 +12,7 @@ import {
   fileFault,
   note,
   print,
-  type Commands,
+  type CommandContext,
   type HostProcess,
 } from './command-line.js';
 import { csvRows, formatOption, isCsv, ndjsonRows } from './pet-file.js';
@@ -22,7 +24,7 @@ interface Options {
   readonly dryRun?: boolean;
 }
 
-export function addImportCommand(program: Command, commands: Commands): void {
+export function addImportCommand(program: Command, context: CommandContext): void {
   const summary =
     'Imports a CSV or NDJSON file: a line without an id adds an animal, a line with an id ' +
     'changes that animal. Checks the whole file first. Importing the same file again within ' +
@@ -32,35 +34,35 @@ export function addImportCommand(program: Command, commands: Commands): void {
     .addOption(formatOption())
     .option('--ignore-others', 'ignore columns that are not of an animal')
     .option('--dry-run', 'check every line, store nothing')
-    .action((file: string, options: Options) => importFile(commands, file, options));
+    .action((file: string, options: Options) => importFile(context, file, options));
 }
 
 async function importFile(
-  commands: Commands,
+  context: CommandContext,
   file: string,
   { format, ignoreOthers = false, dryRun = false }: Options,
 ): Promise<void> {
-  const { io, signal } = commands;
+  const { io, signal } = context;
   const rowsOf = isCsv(file, format) ? csvRows : ndjsonRows;
   const ignored = new Set<string>();
-  const bytes = await bytesOf(io, file);
+  const bytes = await bytesOf(context, file);
   const plan = await planImport(rowsOf(textOf(bytes), { ignoreOthers, ignored }), { signal });
   requireNoFaults(io, plan.faults);
-  if (plan.toAdd.length + plan.toChange.size === 0) throw new UsageError('FILE has no animals.');
-  if (ignored.size > 0) note(io, `Ignored: ${[...ignored].join(', ')}.`);
   const toAdd = plan.toAdd.length;
+  if (toAdd + plan.toChange.size === 0) throw new UsageError('FILE has no animals.');
+  if (ignored.size > 0) note(io, `Ignored: ${[...ignored].join(', ')}.`);
   // A dry run must not make a store, and needs one only for the animals to change.
   if (dryRun && plan.toChange.size === 0) return print(io, dryRunResult(toAdd, 0));
 
-  await withStore(commands, { mode: dryRun ? 'read' : 'create' }, async (store, container) => {
+  await withStore(context, { mode: dryRun ? 'read' : 'create' }, async (store, container) => {
     const source = `import:${hash('sha256', bytes, 'base64url').slice(0, 22)}`;
     const clock = container.get(TOKENS.clock);
-    const report = await importPets(plan, { store, source, dryRun, clock, signal });
-    requireNoFaults(io, report.faults);
-    const { added, changed } = report;
-    const before = toAdd - added;
+    const options = { store, source, dryRun, clock, signal };
+    const { faults, added, changed } = await importPets(plan, options);
+    requireNoFaults(io, faults);
+    const importedBefore = toAdd - added;
     const unchanged = plan.toChange.size - changed;
-    const result = `Animals added: ${added}, changed: ${changed}, unchanged: ${unchanged}, imported before: ${before}.\n`;
+    const result = `Animals added: ${added}, changed: ${changed}, unchanged: ${unchanged}, imported before: ${importedBefore}.\n`;
     await print(io, dryRun ? dryRunResult(added, changed) : result);
   });
 }
@@ -68,21 +70,17 @@ async function importFile(
 const dryRunResult = (added: number, changed: number): string =>
   `Animals to add: ${added}, to change: ${changed}. Nothing was stored.\n`;
 
-async function bytesOf({ stdin }: HostProcess, file: string): Promise<Buffer> {
-  if (file === '-') return buffer(stdin);
+async function bytesOf({ io, signal }: CommandContext, file: string): Promise<Buffer> {
+  if (file === '-') return buffer(addAbortSignal(signal, io.stdin));
   return readFile(file).catch((error: Error) => {
     throw fileFault('FILE cannot be read', error);
   });
 }
 
-/** @throws {UsageError} it is not text in UTF-8: a workbook, or what spreadsheets write in other encodings. */
+/** @throws {UsageError} it is not text in UTF-8, but a workbook or a file in another encoding, for example */
 function textOf(bytes: Buffer): string {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    if (!text.includes('\0')) return text; // UTF-16 is full of them
-  } catch {
-    // the same
-  }
+  // UTF-16 has many zeros.
+  if (isUtf8(bytes) && !bytes.includes(0)) return new TextDecoder().decode(bytes);
   throw new UsageError('FILE is not text in UTF-8: save it as CSV UTF-8.');
 }
 

@@ -6,7 +6,7 @@ import type { Clock } from '../../application/ports/clock.js';
 import type { OpenMode, Store } from '../../application/ports/store.js';
 import { duration, list, oneOf, refuse } from '../service/setting-readers.js';
 import { TOKENS } from '../service/tokens.js';
-import { UsageError, addCommand, note, print, type Commands } from './command-line.js';
+import { UsageError, addCommand, note, print, type CommandContext } from './command-line.js';
 import { withStore } from './with-store.js';
 
 const MAX_DAYS = 36_500; // a hundred years
@@ -24,8 +24,8 @@ interface IssueOptions {
   readonly expires?: number;
 }
 
-export function addKeyCommands(program: Command, commands: Commands): void {
-  const { io, signal } = commands;
+export function addKeyCommands(program: Command, context: CommandContext): void {
+  const { io, signal } = context;
   const issueExample = 'animal-store keys issue --name shop-window --scope pets:read --expires 90d';
   const keys = addCommand(program, 'keys', 'Manages the API keys of the store.', issueExample);
 
@@ -43,7 +43,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
       duration(1, MAX_DAYS),
     )
     .action(({ name, scope = SCOPES, expires }: IssueOptions) =>
-      withKeys(commands, 'create', async (managed, { location }, clock) => {
+      withKeys(context, 'create', async (managed, { location }, clock) => {
         const expiresAt =
           expires === undefined ? undefined : new Date(clock.now().getTime() + expires);
         const request = { name, scopes: scope, expiresAt };
@@ -57,7 +57,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
   addCommand(keys, 'list', 'Lists the API keys, oldest first.', 'animal-store keys list')
     .option('--json', 'print JSON, for machines')
     .action(({ json }: { readonly json?: true }) =>
-      withKeys(commands, 'read', async (managed) => {
+      withKeys(context, 'read', async (managed) => {
         const all = await managed.list({ signal });
         const lines = HEADINGS + all.map(lineOf).join('');
         await print(io, json ? `${JSON.stringify(all)}\n` : lines);
@@ -68,7 +68,7 @@ export function addKeyCommands(program: Command, commands: Commands): void {
   addCommand(keys, 'revoke', revoke, 'animal-store keys revoke 4fZk02Qa')
     .argument('<ID>', 'id of the key, as keys list shows it')
     .action((id: string) =>
-      withKeys(commands, 'existing', async (managed) => {
+      withKeys(context, 'existing', async (managed) => {
         const key = await managed.revoke(id, { signal });
         // The id is not repeated: it may be a key, given by mistake.
         if (key === undefined) throw new UsageError('No API key has this id: see keys list.');
@@ -82,11 +82,11 @@ export const managedKeysOf = ({ apiKeys }: Store, clock: Clock): ManagedApiKeys 
   apiKeys && new ManagedApiKeys({ apiKeys, generate: generateApiKey, clock });
 
 const withKeys = (
-  commands: Commands,
+  context: CommandContext,
   mode: OpenMode,
   use: (managed: ManagedApiKeys, store: Store, clock: Clock) => Promise<void>,
 ): Promise<void> =>
-  withStore(commands, { mode }, async (store, container) => {
+  withStore(context, { mode }, async (store, container) => {
     const clock = container.get(TOKENS.clock);
     const managed = managedKeysOf(store, clock);
     if (managed === undefined) throw new UsageError('This store keeps no API keys. Use API_KEYS.');

@@ -8,7 +8,7 @@ import { PET_FIELDS, type Pet } from '../../domain/pet.js';
 import { parseJson } from '../../json.js';
 import { UsageError } from './command-line.js';
 
-/** The formats of files of animals: the values of `--format`, and the endings of names. */
+/** The values of `--format`, and the endings of file names. */
 const FORMATS = ['csv', 'ndjson'];
 
 export const formatOption = (): Option =>
@@ -25,7 +25,7 @@ export function isCsv(file: string, format = extname(file).slice(1).toLowerCase(
 /** The columns of a file, in their order. */
 export const COLUMNS: ReadonlyArray<keyof Pet> = ['id', ...PET_FIELDS];
 
-/** Case, blanks, `_` and `-` do not count: spreadsheets and people write the same name differently. */
+/** Ignores case, blanks, `_` and `-`: spreadsheets and people write the same name differently. */
 const folded = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/g, '');
 
 const FIELDS = new Map(COLUMNS.map((column) => [folded(column), column]));
@@ -34,7 +34,7 @@ const FIELDS = new Map(COLUMNS.map((column) => [folded(column), column]));
 export interface RowOptions {
   /** Ignores columns and members that are not of an animal. */
   readonly ignoreOthers: boolean;
-  /** Gets the names of those that are ignored. */
+  /** The names that were ignored are added to it. */
   readonly ignored: Set<string>;
 }
 
@@ -83,20 +83,22 @@ export async function* csvRows(
       requireWhole(text, known.at(-1));
       continue;
     }
-    // `info` has the line on which the record ends.
+    // `info.lines` is the line on which the record ends.
     const line = info.lines - (record.join('').match(/[\r\n]/g)?.length ?? 0);
-    if (record.length === columns.length) {
-      const { id, name, categoryId, status } = fieldsOf(columns, record, options);
-      yield {
-        line,
-        fields: {
-          id: integerIn(id),
-          name: name || undefined, // kept as it is
-          categoryId: integerIn(categoryId),
-          status: status?.trim() || undefined,
-        },
-      };
-    } else yield { line, message: `The line has ${record.length} cells, not ${columns.length}.` };
+    if (record.length !== columns.length) {
+      yield { line, message: `The line has ${record.length} cells, not ${columns.length}.` };
+      continue;
+    }
+    const { id, name, categoryId, status } = fieldsOf(columns, record, options);
+    yield {
+      line,
+      fields: {
+        id: integerIn(id),
+        name: name || undefined, // not trimmed
+        categoryId: integerIn(categoryId),
+        status: status?.trim() || undefined,
+      },
+    };
   }
 }
 
@@ -117,7 +119,7 @@ function recordsOf(text: string): readonly CsvRecord[] {
   }
 }
 
-/** A last cell that can only be whole. */
+/** A last cell that cannot be cut off: no status begins with another. */
 const WHOLE_STATUS = new RegExp(`[,;\\t] *"?(?:${PET_STATUSES.join('|')})"? *$`);
 
 /** @throws {UsageError} the last line may be cut off within its last cell: it would import a wrong animal. */

@@ -3,7 +3,7 @@ import type { ContainerModule } from 'inversify';
 import { isCausedBy, isLasting, reasonOf } from '../service/errors.js';
 import { VERSION } from '../service/version.js';
 import { addBackupCommands } from './backup.js';
-import { note, type Commands, type HostProcess } from './command-line.js';
+import { note, type CommandContext, type HostProcess } from './command-line.js';
 import { addCopyCommand } from './copy.js';
 import { addExportCommand } from './export.js';
 import { addImportCommand } from './import.js';
@@ -11,10 +11,10 @@ import { addKeyCommands } from './keys.js';
 import { addServeCommand } from './serve-command.js';
 
 /**
- * Runs a command line. What a command needs is loaded when it runs. Resolves to the exit code: 0 done, 1 failed, 2 what
- * only a person can mend, such as wrong usage or settings, 130 interrupted. The first SIGINT or SIGTERM stops a command in
- * order, another one, a second or more later, ends the process at once.
- * @param modules loaded before those of `ADAPTERS`
+ * Runs a command line. Resolves to the exit code: 0 done, 1 failed, 2 the user must correct something, such as arguments
+ * or settings, 130 interrupted. The first SIGINT or SIGTERM stops a command in order. Another one, at least a second later,
+ * ends the process at once.
+ * @param modules to load before those of `ADAPTERS`
  */
 export async function run(
   args: readonly string[],
@@ -23,10 +23,10 @@ export async function run(
 ): Promise<number> {
   const stop = new AbortController();
   let firstAt: number | undefined;
-  /** When npm started the program, one Ctrl-C arrives twice. */
   const onSignal = (name: NodeJS.Signals): void => {
     firstAt ??= performance.now();
     if (!stop.signal.aborted) stop.abort(new Error(`Interrupted by ${name}.`));
+    // Earlier it may be the same Ctrl-C: if npm started the program, it arrives twice.
     else if (performance.now() >= firstAt + 1000) io.exit(130);
   };
   io.on('SIGINT', onSignal).on('SIGTERM', onSignal);
@@ -45,8 +45,8 @@ export async function run(
   }
 }
 
-function programOf(commands: Commands): Command {
-  const { io } = commands;
+function programOf(context: CommandContext): Command {
+  const { io } = context;
   const program = new Command('animal-store')
     .description('Runs and manages an animal store.')
     .version(VERSION)
@@ -57,12 +57,12 @@ function programOf(commands: Commands): Command {
       outputError: (text, write) =>
         write(`${withoutArguments(text)}To see what it takes, add --help.`),
     });
-  addServeCommand(program, commands);
-  addKeyCommands(program, commands);
-  addImportCommand(program, commands);
-  addExportCommand(program, commands);
-  addBackupCommands(program, commands);
-  addCopyCommand(program, commands);
+  addServeCommand(program, context);
+  addKeyCommands(program, context);
+  addImportCommand(program, context);
+  addExportCommand(program, context);
+  addBackupCommands(program, context);
+  addCopyCommand(program, context);
   return program;
 }
 
@@ -79,7 +79,7 @@ const withoutArguments = (message: string): string =>
     .replace(/ argument '[^]*' is invalid\./, '')
     .replace(/ but got (\d+): [^]*/, ' but got $1.\n');
 
-/** One line for what a user can correct, a stack for faults of the program. */
+/** What to print for an error: a stack for a fault of the program, else one line or more. */
 function description(error: unknown): string {
   const isFault = [TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind);
   if (isFault) return String((error as Error).stack);

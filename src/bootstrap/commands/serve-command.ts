@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { refuse } from '../service/setting-readers.js';
 import { SETTINGS } from '../service/settings.js';
-import { addCommand, type Commands } from './command-line.js';
+import { addCommand, type CommandContext } from './command-line.js';
 
-export function addServeCommand(program: Command, commands: Commands): void {
+export function addServeCommand(program: Command, context: CommandContext): void {
   const summary = 'Runs the service until Ctrl-C or SIGTERM. Environment variables configure it.';
   const example = 'LOG_LEVEL=warn animal-store serve --port 8080 --store sqlite:animals.db';
   /** Writes an option into the environment, where `serve` reads its settings. An empty value there would count as not set. */
   const setTo = (name: string) => (text: string) => {
-    commands.io.env[name] = text || refuse('must not be empty');
+    context.io.env[name] = text || refuse('must not be empty');
   };
   addCommand(program, 'serve', summary, example)
     .option('--host <address>', 'in place of HOST', setTo('HOST'))
@@ -17,7 +17,7 @@ export function addServeCommand(program: Command, commands: Commands): void {
     .addHelpText('after', settingsHelp)
     .action(async () => {
       const { serve } = await import('./serve.js');
-      await serve(commands);
+      await serve(context);
     });
 }
 

@@ -8,15 +8,15 @@ import type { AdminPort } from '../service/metrics.js';
 import { givenSettings, readSettings } from '../service/settings.js';
 import { startService, type Service } from '../service/start-service.js';
 import { TOKENS } from '../service/tokens.js';
-import { print, type Commands } from './command-line.js';
+import { print, type CommandContext } from './command-line.js';
 import { ensureKey } from './first-key.js';
 
 /**
  * Runs the service until SIGINT or SIGTERM.
  * @throws {Error} it could not start, or its stop cut something off
  */
-export async function serve(commands: Commands): Promise<void> {
-  const { io, modules, signal } = commands;
+export async function serve(context: CommandContext): Promise<void> {
+  const { io, modules, signal } = context;
   const settings = readSettings(io.env);
   const stream = io.stderr.fd === 2 ? logDestination() : io.stderr;
   const logging = new ContainerModule(({ bind }) => {
@@ -24,19 +24,20 @@ export async function serve(commands: Commands): Promise<void> {
   });
   const container = await createContainer(settings, [logging, ...modules]);
   const logger = container.get(TOKENS.logger);
-  const metrics =
-    settings.adminPort === undefined ? undefined : await import('../service/metrics.js');
-  const openAdminPort = metrics?.measure(container);
+  const openAdminPort =
+    settings.adminPort === undefined
+      ? undefined
+      : (await import('../service/metrics.js')).measure(container);
   logger.info({ settings: givenSettings(io.env) }, 'settings that differ from their defaults');
 
   const interrupted = interruption(signal, logger);
   const service = await Promise.race([startService(container), interrupted]);
-  // A store that never opens must not keep the process. No client was served yet.
+  // Interrupted before it listened: no client waits, and the store may never open.
   if (service === undefined) return;
   let adminPort: AdminPort | undefined;
   try {
     adminPort = await openAdminPort?.();
-    await greet(commands, container, service, adminPort?.url);
+    await greet(context, container, service, adminPort?.url);
   } catch (error) {
     // If a signal has come meanwhile, the error may be its effect, and the service stops in order below.
     if (!signal.aborted) {
@@ -58,15 +59,15 @@ async function interruption(signal: AbortSignal, logger: Logger): Promise<undefi
   logger.info(`stopping: ${reasonOf(signal.reason)}`);
 }
 
-/** Says where the service is, what is wrong with it, and how to get in. */
+/** Says where the service is and what it lacks, and ensures that there is an API key. */
 async function greet(
-  commands: Commands,
+  context: CommandContext,
   container: Container,
   service: Service,
-  metrics: string | undefined,
+  metricsUrl: string | undefined,
 ): Promise<void> {
-  const { io, signal } = commands;
-  const { url, docsUrl: docs } = service;
+  const { io, signal } = context;
+  const { url, docsUrl } = service;
   const logger = container.get(TOKENS.logger);
   const { staticKeys } = container.get(TOKENS.settings);
   const short = staticKeys.filter((key) => key.length < 16).length;
@@ -74,17 +75,17 @@ async function greet(
     logger.warn(`static API keys of fewer than 16 characters can be guessed: ${short} set`);
 
   const store = await container.getAsync(TOKENS.store);
-  const line = { url, docs, metrics, store: store.location };
+  const addresses = { url, docs: docsUrl, metrics: metricsUrl, store: store.location };
   try {
-    await store.check({ signal }); // first, because it says why soonest
+    await store.check({ signal }); // first, because it fails soonest
     if ((await store.transfer?.lastId({ signal })) === 0n)
       logger.info(`the store is new: no animal was ever added to ${store.location}`);
-    await ensureKey(commands, container, service);
+    await ensureKey(context, container, service);
   } catch (error) {
     if (signal.aborted || !isUnavailable(error)) throw error;
-    return logger.warn({ ...line, reason: reasonOf(error) }, `not yet ready at ${url}`);
+    return logger.warn({ ...addresses, reason: reasonOf(error) }, `not yet ready at ${url}`);
   }
   if (io.stdout.isTTY)
-    return print(io, `Ready at ${url}\n  docs  ${docs}\n  store ${store.location}\n`);
-  logger.info(line, `ready at ${url}, docs at ${docs}, animals in ${store.location}`);
+    return print(io, `Ready at ${url}\n  docs  ${docsUrl}\n  store ${store.location}\n`);
+  logger.info(addresses, `ready at ${url}, docs at ${docsUrl}, animals in ${store.location}`);
 }

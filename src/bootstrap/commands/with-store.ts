@@ -2,7 +2,7 @@ import type { Container } from 'inversify';
 import type { OpenMode, Store } from '../../application/ports/store.js';
 import { readSettings } from '../service/settings.js';
 import { TOKENS } from '../service/tokens.js';
-import { UsageError, type Commands } from './command-line.js';
+import { UsageError, type CommandContext } from './command-line.js';
 
 /**
  * Opens a store for a command, and closes it afterwards.
@@ -10,7 +10,7 @@ import { UsageError, type Commands } from './command-line.js';
  * @param mode `existing` for commands on what is there, because a mistyped `STORE_URL` must not create a store
  */
 export async function withStore(
-  { io, modules }: Commands,
+  { io, modules }: CommandContext,
   { url, mode }: { readonly url?: string; readonly mode: OpenMode },
   use: (store: Store, container: Container) => Promise<void>,
 ): Promise<void> {

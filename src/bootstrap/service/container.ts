@@ -113,9 +113,9 @@ export async function openStore(
   const factory = factories.findLast((each) => [each.scheme].flat().includes(scheme.toLowerCase()));
   if (factory) return factory.open(url, options);
   const known = factories.flatMap((each) => each.scheme).map((each) => `${each}:`);
-  const rule = `must start with the scheme of a store: ${known.join(', ')}`;
   throw new SettingsError([
-    `STORE_URL ${rule}, such as sqlite:a.db. So must --from and --to of copy`,
+    `STORE_URL must start with the scheme of a store: ${known.join(', ')}, such as sqlite:a.db. ` +
+      'So must --from and --to of copy',
   ]);
 }
 
@@ -123,8 +123,9 @@ export async function openStore(
 async function loadAdapter(specifier: string): Promise<ContainerModule> {
   const isPath = specifier.startsWith('.') || isAbsolute(specifier);
   try {
-    const module = await import(isPath ? pathToFileURL(resolve(specifier)).href : specifier);
-    const { adapter }: { adapter?: ContainerModule } = module;
+    const { adapter }: { adapter?: ContainerModule } = await import(
+      isPath ? pathToFileURL(resolve(specifier)).href : specifier
+    );
     if (typeof adapter?.load === 'function') return adapter;
     throw new TypeError('it exports no adapter, a ContainerModule of Inversify');
   } catch (error) {

@@ -13,7 +13,7 @@ export interface AdminPort {
   close(): void;
 }
 
-/** Measures the service, which must not have started yet. Returns what opens `ADMIN_PORT` once it has. */
+/** Measures the service. Call it before the service starts; the function that it returns opens `ADMIN_PORT`. */
 export function measure(container: Container): () => Promise<AdminPort> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -23,7 +23,7 @@ export function measure(container: Container): () => Promise<AdminPort> {
     labelNames: ['operation', 'status'],
     registers: [registry],
   });
-  // After all modules: a module that replaces the log would drop what decorates it.
+  // Here, not in a module: a later module that replaces the log would drop this.
   container.onActivation(TOKENS.httpLog, (_context, log) => ({
     responded(request) {
       const { operation = 'none', isProbe, status, milliseconds } = request;
@@ -34,27 +34,29 @@ export function measure(container: Container): () => Promise<AdminPort> {
   return async () => {
     const readiness = await container.getAsync(TOKENS.readiness);
     const admission = await container.getAsync(TOKENS.admission);
-    const ready = new Gauge({
-      name: 'animal_store_ready',
-      help: '1 if /readyz is 200, else 0.',
-      registers: [],
-      collect() {
-        return readiness.check().then(
-          () => this.set(1),
-          () => this.set(0),
-        );
-      },
-    });
-    const inFlight = new Gauge({
-      name: 'animal_store_requests_in_flight',
-      help: 'Requests in progress.',
-      registers: [],
-      collect() {
-        this.set(admission.inFlight);
-      },
-    });
-    registry.registerMetric(ready);
-    registry.registerMetric(inFlight);
+    registry.registerMetric(
+      new Gauge({
+        name: 'animal_store_ready',
+        help: '1 if /readyz is 200, else 0.',
+        registers: [],
+        collect() {
+          return readiness.check().then(
+            () => this.set(1),
+            () => this.set(0),
+          );
+        },
+      }),
+    );
+    registry.registerMetric(
+      new Gauge({
+        name: 'animal_store_requests_in_flight',
+        help: 'Requests in progress.',
+        registers: [],
+        collect() {
+          this.set(admission.inFlight);
+        },
+      }),
+    );
     const { host, adminPort = 0 } = container.get(TOKENS.settings);
     return serveMetrics(registry, host, adminPort);
   };

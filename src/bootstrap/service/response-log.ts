@@ -9,13 +9,13 @@ export const responseLog = (logger: Logger): HttpLog => ({
     if (!logger.isLevelEnabled(level)) return;
     const { error, isProbe: _, ...line } = request;
     // No stack: under overload, or while the store is unreachable, such lines are most of the log.
-    const cause = isUnavailable(error) ? { reason: reasonOf(error) } : { err: error };
+    const fault = isUnavailable(error) ? { reason: reasonOf(error) } : { err: error };
     const milliseconds = Math.round(line.milliseconds * 1000) / 1000;
-    logger[level]({ ...line, ...cause, milliseconds }, 'responded');
+    logger[level]({ ...line, ...fault, milliseconds }, 'responded');
   },
 });
 
-/** Warnings are requests that were refused at capacity, which have no cause, and uses of expired or revoked keys. */
+/** A request refused at capacity, whose error has no cause, or with an expired or revoked key, is a warning. */
 function levelOf({ error, isProbe, keyFault }: RespondedRequest): Level {
   if (isUnavailable(error) && error.cause === undefined) return 'warn';
   if (error !== undefined) return 'error';

@@ -60,7 +60,7 @@ export function duration(minimum: 0 | 1, days = 24) {
   return quantity(rule, units, minimum, days * DAY);
 }
 
-/** By hand: packages for durations and sizes also accept fractions, negative values and years. Zero needs no unit. */
+/** Zero needs no unit. Packages for durations and sizes would also accept fractions, negative values and years. */
 function quantity(
   rule: string,
   units: Readonly<Record<string, number>>,

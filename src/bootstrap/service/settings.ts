@@ -7,7 +7,7 @@ import * as read from './setting-readers.js';
 /** One setting of the service, an environment variable. */
 interface Setting {
   readonly name: string;
-  /** The text that is read where the variable is not set or empty. Omitted: the setting then has no value. */
+  /** What is read if the variable is not set or empty. Omit it if the setting has no value then. */
   readonly default?: string;
   /** Default: the default. */
   readonly example?: string;
@@ -17,8 +17,9 @@ interface Setting {
 
 const port = read.integer(0, 65_535);
 
-const unpadded = {
-  isValid: (text: string): boolean => text === text.trim(),
+/** Neither empty nor with blanks around it. */
+const trimmed = {
+  isValid: (text: string) => text !== '' && text === text.trim(),
   rule: 'is not valid',
 };
 
@@ -38,7 +39,7 @@ const TABLE = {
   host: {
     name: 'HOST',
     default: '127.0.0.1',
-    read: read.text(unpadded),
+    read: read.text(trimmed),
     help: 'Address to listen on. 0.0.0.0 or :: lets other machines connect.',
   },
   port: {
@@ -68,7 +69,7 @@ const TABLE = {
   storeUrl: {
     name: 'STORE_URL',
     default: 'sqlite:data/animal-store.db',
-    read: read.text(unpadded),
+    read: read.text(trimmed),
     help: 'Store: sqlite:PATH, mongodb://..., memory:, or one that ADAPTERS brings.',
   },
   adapters: {
@@ -145,7 +146,10 @@ const TABLE = {
 
 type Table = typeof TABLE;
 
-/** What the service runs on. The keys, and perhaps the URL of the store, are secrets. */
+/**
+ * The values of all settings: `undefined` for one that is not set and has no default. The keys, and perhaps the URL of
+ * the store, are secrets.
+ */
 export type Settings = {
   readonly [Key in keyof Table]:
     | ReturnType<Table[Key]['read']>
@@ -160,7 +164,7 @@ export const SETTINGS: readonly Setting[] = Object.values(TABLE);
 /** Invalid settings. The message has a line for each, and no secret. Nothing was opened or changed. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
-  /** Only a person can mend it. */
+  /** A retry cannot succeed. */
   readonly isLasting = true;
 
   constructor(faults: readonly string[]) {
@@ -196,7 +200,7 @@ function valueOf(setting: Setting, environment: Environment): unknown {
     return setting.read(given);
   } catch (error) {
     // As `set PORT=3001 && npm start` gives it in cmd.exe.
-    const hint = unpadded.isValid(given) ? '' : ': it begins or ends with a blank';
+    const hint = given === given.trim() ? '' : ': it begins or ends with a blank';
     const rule = `${(error as Error).message}, as in ${name}=${example}${hint}`;
     throw new Error(`${name} ${rule}`, { cause: error });
   }
@@ -227,7 +231,7 @@ export function givenSettings(environment: Environment): Readonly<Record<string,
   return given;
 }
 
-/** A text without the user, the password and the options of a URL. */
+/** Hides the user, the password and the options of a URL. */
 const masked = (text: string): string =>
   text.replace(/:\/\/.*@/s, '://***@').replace(/\?.*/s, '?***');
 

@@ -21,13 +21,13 @@ export interface Service {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** How long a store may take to close, in milliseconds: its port promises it. */
+/** How long a store may take to close by its port, in milliseconds. */
 const CLOSING_TIME = 5000;
 
 /**
- * Opens the store and listens. If that fails, closes what it opened. Does what the settings say, except `ADMIN_PORT` and
- * `LOG_LEVEL`: metrics and the log are the program's. Issues no API key. The store closes with its service, so a
- * container starts one service.
+ * Opens the store and listens. If that fails, closes what it opened. Uses all settings except `ADMIN_PORT` and
+ * `LOG_LEVEL`: `serve` adds metrics and the log. Issues no API key. Start one service with a container: the service closes
+ * the store when it stops.
  */
 export async function startService(container: Container): Promise<Service> {
   const settings = container.get(TOKENS.settings);
@@ -61,7 +61,7 @@ export async function startService(container: Container): Promise<Service> {
   }
 }
 
-/** Whether the store closes in time. One that does not must not keep the process. */
+/** Closes the store, and resolves to whether it did so in time: a store that hangs must not keep the process. */
 const closesInTime = (store: Store): Promise<boolean> =>
   new Promise((resolve) => {
     const late = setTimeout(() => resolve(false), CLOSING_TIME);

@@ -8,7 +8,7 @@ import type { Settings } from './settings.js';
 
 declare const bound: unique symbol;
 
-/** Names what is bound and carries its type, so that something else in its place does not compile. */
+/** The name of a part of the service, with the type of the part: binding another type does not compile. */
 export type Token<T> = ServiceIdentifier<T> & { readonly [bound]: T };
 
 /** Makes a token. The same name gives the same token, even in two copies of this package. */

@@ -45,7 +45,7 @@ export class AdmissionControl implements Admission {
     let caller = '';
     let held: Pool | undefined;
     let hasEnded = false;
-    /** Takes a place in a pool in exchange for the one that it holds. */
+    /** Takes a place in a pool, and gives back the one that the request holds. */
     const moveTo = (pool: Pool): void => {
       if (hasEnded) return;
       if (pool.refuses(caller)) throw TOO_MANY;
@@ -58,10 +58,10 @@ export class AdmissionControl implements Admission {
         caller = keyId;
         if (this.#working.refuses(caller)) throw TOO_MANY;
         const since = performance.now();
-        const turnsOfOthers = await turns.takeTurn(caller);
+        const missedTurns = await turns.takeTurn(caller);
         const waited = performance.now() - since;
-        // A pause of the process, as for a slow disk, is no queue.
-        const isLate = turnsOfOthers > 0 && waited > this.#maxWait;
+        // Without a missed turn, the process paused, as for a slow disk: there was no queue.
+        const isLate = missedTurns > 0 && waited > this.#maxWait;
         if (hasEnded || isLate) throw TOO_LATE;
         moveTo(this.#working);
       },
@@ -86,7 +86,7 @@ export class AdmissionControl implements Admission {
   }
 }
 
-/** Settles when the work does, or when it is no longer waited for. */
+/** Settles when the work does, at the latest after `MOST_ABANDONED`. */
 const endOrAbandoned = (work: Promise<unknown>): Promise<unknown> => {
   const late = new Promise((resolve) => setTimeout(resolve, MOST_ABANDONED).unref());
   return Promise.race([work, late]);
@@ -102,7 +102,7 @@ class Pool {
     this.#most = most;
   }
 
-  /** Whether a caller gets nothing more: it holds its whole share, or anything while nothing is left. */
+  /** Whether a caller gets no further place: it holds its whole share, or it holds any and none is left. */
   refuses(caller: string): boolean {
     const held = this.#held.get(caller) ?? 0;
     if (held === 0) return false;
@@ -110,7 +110,7 @@ class Pool {
     return held >= share || this.used >= this.#most;
   }
 
-  /** Adds to what a caller holds, without a check. */
+  /** Adds to the places that a caller holds, without a check. */
   add(caller: string, count: number): void {
     this.used += count;
     const held = (this.#held.get(caller) ?? 0) + count;

@@ -6,7 +6,7 @@ import type { ServerLimits } from './server-limits.js';
 
 /** How much input is parsed before other connections have their turn, in bytes. */
 const PIECE = 1024;
-/** New connections count as so many callers: thousands may send at once, and others of their address come with them. */
+/** New connections wait for their turns as so many callers, not by address: thousands may come from one at once. */
 const NEWCOMERS = 24;
 
 /**
@@ -34,18 +34,19 @@ export class Connection extends Duplex {
       readableHighWaterMark: PIECE,
       read: () => this.#isInputOver || socket.resume(),
       write: (chunk, encoding, done) => {
+        let late: NodeJS.Timeout | undefined;
         socket.write(chunk, encoding, () => {
           clearTimeout(late);
           done();
         });
-        const isLeft = socket.writableLength > 0;
-        const late = isLeft ? this.#after(limits.writeTimeout, () => this.destroy()) : undefined;
+        if (socket.writableLength > 0)
+          late = this.#after(limits.writeTimeout, () => this.destroy());
       },
       final: (done) => {
         socket.resume();
         socket.end(() => {
           done();
-          // Its client may still read, and close.
+          // Until then the client may read, and close.
           if (!this.destroyed) this.#startTimer(limits.lingerTime, () => this.destroy());
         });
       },
@@ -61,18 +62,18 @@ export class Connection extends Duplex {
     this.#socket = socket;
     this.#headersTimeout = limits.headersTimeout;
     this.#onLate = onLate;
-    // Without a response: a client would take one that it did not ask for as that to its first request.
+    // Without a response: the client would take it for the one to its first request.
     this.#startTimer(limits.headersTimeout, () => this.end());
     socket.on('data', (input: Buffer) => this.#receive(input));
     socket.on('end', () => this.#isInputOver || this.push(null));
     socket.on('timeout', () => this.emit('timeout'));
-    socket.on('error', () => {}); // it closes after it
+    socket.on('error', () => {}); // `close` follows
     socket.on('close', () => this.#inTurn(() => this.destroy()));
   }
 
   /**
-   * Whether it waits for its client: for a request, or to read a response. One that pipelines must expect a close
-   * (RFC 9112, 9.3.2).
+   * Whether it waits for its client, to send a request or to read a response. A client that pipelines must expect a close
+   * at any time (RFC 9112, 9.3.2).
    */
   get isWaiting(): boolean {
     return this.responses.size !== 1 || this.writableLength > 0;
@@ -80,7 +81,7 @@ export class Connection extends Duplex {
 
   /** Gives the client so many milliseconds for the rest of a request whose headers have come. Default: no limit. */
   limitRequest(milliseconds?: number): void {
-    if (this.writableEnded) return;
+    if (!this.writable) return;
     this.#isReceiving = false;
     this.#startTimer(milliseconds, this.#onLate);
   }
@@ -109,26 +110,23 @@ export class Connection extends Duplex {
     return setTimeout(() => this.#inTurn(work), milliseconds);
   }
 
-  /** For what may come to thousands at once: a connection that ends costs as much as its requests. */
+  /** Thousands of connections may end at once, and each end costs as much as a request. */
   #inTurn(work: () => unknown): void {
-    void turns.takeTurn(this.remoteAddress ?? '').then(work);
+    void turns.takeTurn(this.remoteAddress).then(work);
   }
 
   #receive(input: Buffer): void {
     const socket = this.#socket;
     // Discarded, not left: closing would reset a connection with unread input.
-    if (this.destroyed || this.writableEnded || this.#isInputOver) return;
-    if (this.#isKnown && input.length <= PIECE) {
-      this.#pass(input);
-      return;
-    }
+    if (!this.writable || this.#isInputOver) return;
+    if (this.#isKnown && input.length <= PIECE) return this.#pass(input);
     this.#isKnown = true;
     socket.pause();
     socket.unshift(input);
     const newcomer = `new ${(socket.remotePort ?? 0) % NEWCOMERS}`;
     const caller = input.length > PIECE ? this.remoteAddress : newcomer;
     const size = Math.min(PIECE, input.length);
-    void turns.takeTurn(caller ?? '').then(() => socket.read(size)); // emits `data`
+    void turns.takeTurn(caller).then(() => socket.read(size)); // emits `data`
   }
 
   #pass(piece: Buffer): void {

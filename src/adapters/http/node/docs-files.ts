@@ -9,9 +9,10 @@ const FILES = [
 
 /** Reads the static files of the docs page. Rejects if one cannot be read. */
 export async function readDocsFiles(): Promise<readonly DocsFile[]> {
-  const files = FILES.map(async ([name, type]) => {
-    const gzip = await readFile(new URL(`../docs-page/${name}.gz`, import.meta.url));
-    return { name, type, gzip };
-  });
-  return Promise.all(files);
+  return Promise.all(
+    FILES.map(async ([name, type]) => {
+      const gzip = await readFile(new URL(`../docs-page/${name}.gz`, import.meta.url));
+      return { name, type, gzip };
+    }),
+  );
 }

@@ -22,10 +22,10 @@ export class FairScheduler {
   #hasAccepted = false;
 
   /**
-   * Resolves when a task of `caller` may start, to the number of turns that have begun since this call, without its own:
-   * 0 or less if it was served at the first chance.
+   * Resolves when a task of `caller` may start, to the number of turns that it had to let pass: 0 or less if it started
+   * in the first.
    */
-  takeTurn(caller: string): Promise<number> {
+  takeTurn(caller = ''): Promise<number> {
     const next = this.#turns + 1;
     const turn = new Promise<number>((resolve) => {
       const start = (): void => resolve(this.#turns - next);
@@ -41,7 +41,7 @@ export class FairScheduler {
    * Call it for every accepted connection. Node.js accepts one a turn: if every turn were full, clients would wait for
    * as many turns as there are connections before theirs ("200 clients that ask for the longest page").
    */
-  accepted(): void {
+  noteAccepted(): void {
     this.#hasAccepted = true;
   }
 
@@ -50,9 +50,7 @@ export class FairScheduler {
     while (this.#queues.size > 0) {
       await this.#quietTurn();
       this.#turns += 1;
-      let left = TURN;
-      do left -= await this.#startGroup();
-      while (this.#queues.size > 0 && left > 0);
+      for (let left = TURN; left > 0 && this.#queues.size > 0;) left -= await this.#startGroup();
     }
     this.#isStarting = false;
   }
@@ -66,7 +64,7 @@ export class FairScheduler {
     }
   }
 
-  /** Resolves to the milliseconds that a group takes for what it can do in this turn. If it is long, the next is half as large. */
+  /** Resolves to the milliseconds that a group takes in this turn. If they are too many, the next group is half as large. */
   async #startGroup(): Promise<number> {
     const began = performance.now();
     let started = 0;
@@ -87,5 +85,5 @@ export class FairScheduler {
   }
 }
 
-/** Those of this process: it has one event loop. */
+/** The turns of this process: it has one event loop. */
 export const turns = new FairScheduler();

@@ -1,6 +1,6 @@
 /**
- * A listening server for any request listener of Node.js, the bounds of an interface that it serves, the animal store
- * as such a listener, requests for other transports on `node:http`, and the files of the docs page.
+ * A listening server for any request listener of Node.js, admission control for an interface that it serves, the animal
+ * store as such a listener, requests for other transports on `node:http`, and the files of the docs page.
  *
  * @packageDocumentation
  */

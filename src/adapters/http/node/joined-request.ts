@@ -4,8 +4,8 @@ import { IncomingMessage } from 'node:http';
 const SMALL = 512;
 
 /**
- * A request that joins the small chunks of its body which are parsed together. As buffers of their own, 64 KiB in chunks
- * of one byte would take 16 MB, and those of one key would exhaust the memory.
+ * A request that joins the small chunks of its body which are parsed together. Each as a buffer of its own, 64 KiB in
+ * chunks of one byte would take 16 MB, and the requests of one API key could exhaust the memory.
  */
 export class JoinedRequest extends IncomingMessage {
   readonly #small: Buffer[] = [];

@@ -44,7 +44,7 @@ export class NodeRequest implements HttpRequest {
     const value = headers[name]?.toString();
     if (!ONLY_FIRST.has(name)) return value;
     const sent = valuesOf(rawHeaders ?? [], name);
-    // Another value is one that the host has set.
+    // Another value was set by the host.
     return sent.length > 1 && value === sent[0] ? sent.join(', ') : value;
   }
 
@@ -54,7 +54,7 @@ export class NodeRequest implements HttpRequest {
     const length = kept === undefined ? announcedLength(this) : Buffer.byteLength(kept);
     if (length > limit) throw payloadTooLarge(limit);
     if (kept !== undefined) return kept;
-    // Node.js discards the rest only of a body that nobody has begun to read; else it would hold the connection.
+    // Node.js discards only a body that nobody has begun to read. The rest of another would hold the connection.
     this.#response.once('finish', () => request.resume());
     return receive(request, limit);
   }
@@ -146,7 +146,8 @@ export function createNodeListener(
       if (passFaults && answer.fault && next) next(answer.fault);
       else writeResponse(request, response, answer);
     } catch {
-      if (!response.headersSent) response.destroy(); // a header is not valid; else the host has responded
+      // A header is not valid. If headers were sent, the host has responded.
+      if (!response.headersSent) response.destroy();
     }
   };
 }
@@ -156,8 +157,8 @@ function writeResponse(
   response: ServerResponse,
   { status, headers, body }: HttpResponse,
 ): void {
-  const { Vary = '', ...others } = headers;
-  if (Vary !== '') response.appendHeader('Vary', Vary);
+  const { Vary, ...others } = headers;
+  if (Vary) response.appendHeader('Vary', Vary); // to what the host has set
   const hasBody = status !== 204 && status !== 304;
   const length = hasBody && { 'Content-Length': Buffer.byteLength(body) };
   response.writeHead(status, { ...others, ...length });

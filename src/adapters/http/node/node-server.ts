@@ -38,20 +38,22 @@ export interface NodeServerOptions {
 /** May return a promise. */
 type Listener = (...exchange: Parameters<RequestListener>) => unknown;
 
-/** A stopping server accepts connections until none has come for so long, in milliseconds: closing resets those that wait. */
+/** A stopping server accepts connections until none has come for so long, in milliseconds. */
 const QUIET_TIME = 20;
 /** The longest time for that, in milliseconds. */
 const ACCEPTING_TIME = 1_000;
+/** The Connection header of the server: a list of its own, so that `===` tells it from a `close` of the listener. */
+const OWN_CLOSE = ['close'];
 
 /**
  * `node:http` with limits for any request listener. It responds in the interface's Error shape where no listener can,
  * survives what a listener throws or rejects with, and stops without losing a response. There is no TLS, no upgrade, no
  * CONNECT and no Unix socket: put a proxy in front.
  *
- * It keeps ten budgets of memory, latency and places under attack, where `node:http` alone keeps four: that parses 64 KiB
- * of input at a time, about 2,500 requests. So input comes in small pieces, each connection has one request at a time,
- * clients have times for what they send and read, and a client that waits longest gives way to a new one. Behind nginx,
- * which does the same, `node:http` alone is enough.
+ * Under attack it keeps ten budgets of memory, latency and places; `node:http` alone keeps four, because it parses up to
+ * 64 KiB of input, about 2,500 requests, at a time. This server parses input in small pieces, answers one request of a
+ * connection at a time, limits the time that clients take to send and to read, and at the limit of connections closes the
+ * one that has waited longest for its client. Behind nginx, which does the same, `node:http` alone is enough.
  */
 export class NodeServer {
   readonly #listener: Listener;
@@ -80,11 +82,7 @@ export class NodeServer {
   /** Resolves to the port once the server accepts connections; port 0 takes a free one. */
   async listen(port: number, host: string): Promise<number> {
     // As many may wait to be accepted as may be open: a client whose SYN is dropped retries after 1 s.
-    this.#server.listen({
-      port,
-      host,
-      backlog: this.#limits.maxConnections,
-    });
+    this.#server.listen({ port, host, backlog: this.#limits.maxConnections });
     await once(this.#server, 'listening');
     return (this.#server.address() as AddressInfo).port;
   }
@@ -101,14 +99,9 @@ export class NodeServer {
    * @returns whether every request was answered
    */
   async close(milliseconds: number): Promise<boolean> {
-    const began = performance.now();
-    const until = began + Math.min(milliseconds / 2, ACCEPTING_TIME);
-    for (let before = -1; before < this.#accepted && performance.now() < until;) {
-      before = this.#accepted;
-      await delay(QUIET_TIME);
-      await nextTurn(); // the process may have paused: what waits is accepted before the next turn
-    }
-    this.drain(); // not before: a disconnected client reconnects
+    const until = performance.now() + milliseconds;
+    await this.#acceptWaiting(Math.min(milliseconds / 2, ACCEPTING_TIME));
+    this.drain(); // not before: disconnected clients reconnect, and would be accepted, too
     const closed = new Promise((resolve) => this.#server.close(resolve));
     let areAllAnswered = true;
     const endIdle = setTimeout(() => {
@@ -116,7 +109,7 @@ export class NodeServer {
         if (connection.responses.size === 0) connection.end();
       }
     }, this.#limits.stopGrace);
-    const left = Math.max(1, began + milliseconds - performance.now());
+    const left = Math.max(1, until - performance.now());
     const deadline = setTimeout(() => {
       for (const connection of this.#open) {
         areAllAnswered &&= connection.responses.size === 0;
@@ -129,6 +122,17 @@ export class NodeServer {
     return areAllAnswered;
   }
 
+  /** Accepts the connections that wait for it: to stop listening would reset them. */
+  async #acceptWaiting(milliseconds: number): Promise<void> {
+    const until = performance.now() + milliseconds;
+    let before: number;
+    do {
+      before = this.#accepted;
+      await delay(QUIET_TIME);
+      await nextTurn(); // the process may have paused: what waits is accepted before the next turn
+    } while (this.#accepted > before && performance.now() < until);
+  }
+
   /** The server that parses. It does not listen: it gets the connections of the one that does. */
   #createParsingServer(): HttpServer {
     const { keepAliveTimeout, maxHeaderSize } = this.#limits;
@@ -139,7 +143,7 @@ export class NodeServer {
       insecureHTTPParser: false,
       requireHostHeader: false, // requestFault checks it: Node's response to that has no body
     });
-    http.maxHeadersCount = 0; // with a limit, Node.js silently drops further headers, such as Authorization
+    http.maxHeadersCount = 0; // no limit: Node.js would silently drop the headers above it
     const begin = (_request: IncomingMessage, response: ServerResponse): void => {
       void this.#begin(response);
     };
@@ -147,6 +151,7 @@ export class NodeServer {
     http.on('checkExpectation', begin);
     http.on('checkContinue', (request, response) => {
       const proceed = (): unknown => response.headersSent || response.writeContinue();
+      // Whichever way the listener begins to read the body.
       request.once('resume', proceed);
       request.on('newListener', (event) => event === 'readable' && proceed());
       begin(request, response);
@@ -160,15 +165,15 @@ export class NodeServer {
   /** At the limit, closes another connection for a new one, or drops the new one if none may be closed. */
   #accept(socket: Socket): void {
     this.#accepted += 1;
-    turns.accepted();
+    turns.noteAccepted();
     if (this.#open.size >= this.#limits.maxConnections) {
-      const longest = [...this.#open].find(({ isWaiting }) => isWaiting);
-      if (longest === undefined) {
+      const waiting = [...this.#open].find(({ isWaiting }) => isWaiting);
+      if (waiting === undefined) {
         socket.destroy();
         return;
       }
-      longest.destroy();
-      this.#open.delete(longest);
+      waiting.destroy();
+      this.#open.delete(waiting);
     }
     const connection = new Connection(socket, this.#limits, () => {
       const [response] = connection.responses;
@@ -185,10 +190,10 @@ export class NodeServer {
     const { req: request } = response;
     const connection = connectionOf(request);
     const { responses } = connection;
-    const before = [...responses].at(-1);
-    if (before && responses.size >= this.#limits.maxPipelined) {
+    const previous = [...responses].at(-1);
+    if (previous && responses.size >= this.#limits.maxPipelined) {
       connection.endInput();
-      closeAfter(before);
+      closeAfter(previous);
       return;
     }
     responses.add(response);
@@ -196,16 +201,13 @@ export class NodeServer {
       responses.delete(response);
       connection.limitRequest();
     });
-    // A promise, even without another before: by then all that came with the request is parsed.
-    await (before && new Promise((resolve) => before.once('close', resolve)));
-    if (connection.destroyed || connection.writableEnded) return;
+    // Also without a previous one, this goes on only after the parser has read all input at hand, such as the body.
+    await (previous && new Promise((resolve) => previous.once('close', resolve)));
+    if (!connection.writable) return;
     this.#open.delete(connection);
-    this.#open.add(connection); // behind the others
+    this.#open.add(connection); // as the last
     const fault = requestFault(request);
-    if (fault) {
-      this.#refuseRequest(response, fault);
-      return;
-    }
+    if (fault) return this.#refuseRequest(response, fault);
     connection.limitRequest(request.complete ? undefined : this.#limits.requestTimeout);
     if (this.#isDraining) closeAfter(response);
     else if (!request.complete) this.#closeUnlessRead(response);
@@ -216,7 +218,7 @@ export class NodeServer {
     }
   }
 
-  /** Lets a response close its connection, unless the listener reads all of the body before. */
+  /** Lets a response close its connection, unless the listener first reads all of the body. */
   #closeUnlessRead(response: ServerResponse): void {
     closeAfter(response);
     response.req.once('end', () => {
@@ -225,17 +227,14 @@ export class NodeServer {
     });
   }
 
-  /** Tells the listener of late or malformed input, if it listens for errors of the request; else the server responds. */
+  /** Passes late or malformed input to the listener, if it listens for errors of the request; else responds itself. */
   #fail(fault: HttpError, connection: Connection, packet?: Buffer): void {
-    if (connection.destroyed || connection.writableEnded) return;
+    if (!connection.writable) return;
     connection.endInput();
     const [response] = connection.responses;
-    if (response === undefined) {
-      this.#refuse(connection, fault, unparsedRequest(packet));
-      return;
-    }
+    if (response === undefined) return this.#refuse(connection, fault, unparsedRequest(packet));
     if (response.req.complete) {
-      // It is a later request that is malformed: the response to this one comes first.
+      // A later request is malformed: the response to this one comes first.
       response.once('close', () => this.#fail(fault, connection, packet));
       return;
     }
@@ -269,9 +268,6 @@ export class NodeServer {
 }
 
 const connectionOf = ({ socket }: IncomingMessage): Connection => socket as unknown as Connection;
-
-/** The Connection header of the server: a list of its own, so that `===` tells it from a `close` of the listener. */
-const OWN_CLOSE = ['close'];
 
 /** Lets a response close its connection, unless its headers were sent. */
 function closeAfter(response: ServerResponse): void {

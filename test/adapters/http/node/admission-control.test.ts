@@ -224,7 +224,7 @@ describe('The turns of requests', () => {
     const turns = new FairScheduler();
     let waited = 0;
     const accept = (): void => {
-      turns.accepted();
+      turns.noteAccepted();
       waited += 1;
       if (waited < 1_000) setImmediate(accept);
     };
