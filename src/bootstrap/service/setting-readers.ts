@@ -69,7 +69,7 @@ function quantity(
 ) {
   return (given: string): number => {
     const [, amount, unit = ''] = /^(\d{1,9})([a-z]*)$/i.exec(given) ?? [];
-    const factor = amount === '0' ? 1 : units[unit.toLowerCase()];
+    const factor = given === '0' ? 1 : units[unit.toLowerCase()];
     const value = Number(amount) * (factor ?? NaN);
     return value >= minimum && value <= maximum ? value : refuse(rule);
   };

@@ -75,23 +75,24 @@ describeOnMongo('A MongoDB store in a database', (server) => {
   );
 
   it(
-    'sweeps at its opening: expired claims, and what is left of removed animals without one',
+    'sweeps at its opening: claims that expired an hour ago, and what is left of removed animals without one',
     withDatabase(async (url, database) => {
       const store = await open(url);
-      const { pet: stays } = await addOnce(store, 'expired', Date.now() + 1);
-      const { pet: goes } = await addOnce(store, 'goes', Date.now() + 1);
+      const { pet: stays } = await addOnce(store, 'expired', Date.now() - 3_700_000);
+      const { pet: goes } = await addOnce(store, 'goes', Date.now() - 3_700_000);
+      await addOnce(store, 'expired by a fast clock', Date.now() - 3_500_000);
       const { pet: isKept } = await addOnce(store, 'live, removed');
       const { id } = await store.pets.add(rex);
-      for (const removed of [goes.id, isKept.id, id])
-        await store.changes.remove(removed, undefined);
+      for (const gone of [goes.id, isKept.id, id]) await store.changes.remove(gone, undefined);
       await open(url);
 
-      const [first, second] = await until('it has swept', async () => {
+      const [first, lately, removed] = await until('it has swept', async () => {
         const left = await database.collection('pets').find().toArray();
-        return left.length === 2 && left;
+        return left.length === 3 && left;
       });
       expect(first).to.deep.equal({ _id: stays.id, ...rex });
-      expect(second).to.have.all.keys('_id', 'claim');
+      expect(lately).to.include.keys('name', 'claim');
+      expect(removed).to.have.all.keys('_id', 'claim');
       const again = await addOnce(store, 'live, removed');
       expect(again).to.deep.equal({ pet: isKept, replayed: true });
     }),

@@ -22,13 +22,12 @@ export class FairScheduler {
   #hasAccepted = false;
 
   /**
-   * Resolves when a task of `caller` may start, to the number of turns that it had to let pass: 0 or less if it started
-   * in the first.
+   * Resolves when a task of `caller` may start, to whether it had to let a whole turn pass.
    */
-  takeTurn(caller = ''): Promise<number> {
+  takeTurn(caller = ''): Promise<boolean> {
     const next = this.#turns + 1;
-    const turn = new Promise<number>((resolve) => {
-      const start = (): void => resolve(this.#turns - next);
+    const turn = new Promise<boolean>((resolve) => {
+      const start = (): void => resolve(this.#turns > next);
       const queue = this.#queues.get(caller);
       if (queue) queue.push(start);
       else this.#queues.set(caller, [start]);
