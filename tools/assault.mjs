@@ -29,5 +29,5 @@ function random() {
 
 const { attack } = await import(`./assault/${positionals[0]}.mjs`);
 const missing = await attack({ ...values, show, random });
-if (missing !== undefined) console.log(`not run: it needs ${missing}`);
+if (missing !== undefined) console.log(`skipped, for want of ${missing}`);
 process.exitCode = broken > 0 ? 1 : 0;

@@ -44,7 +44,7 @@ export function apiKeyRepositoryTests(suite: PortSuite<ApiKeyRepository>): void 
   const test = storeCases(suite, 'apiKeys')('apiKeys');
 
   suite.describe('ApiKeyRepository', () => {
-    test('keeps every value exactly, in ascending order of creation, also when it is opened again', async (subject) => {
+    test('keeps every value exactly, in ascending order of creation, also after reopening', async (subject) => {
       const adding = TRICKY_KEYS.toReversed().map((apiKey) => subject.apiKeys.add(apiKey));
       assert.ok(!(await Promise.all(adding)).includes(false), 'a new key was not added');
       const check = async ({ apiKeys }: Ports<'apiKeys'>): Promise<void> => {
@@ -70,7 +70,7 @@ export function apiKeyRepositoryTests(suite: PortSuite<ApiKeyRepository>): void 
       assert.deepEqual(await subject.apiKeys.list(), winners);
     });
 
-    test('shows a key, and its revocation, to the next read of every handle, and no other', async (subject) => {
+    test('shows a new or revoked key to the next read of every handle, by its exact id only', async (subject) => {
       const handles = [subject.apiKeys, (await subject.another()).apiKeys];
       const check = async (...stored: ApiKeyRecord[]): Promise<void> => {
         for (const handle of handles) {

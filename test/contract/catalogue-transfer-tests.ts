@@ -25,7 +25,7 @@ export function catalogueTransferTests(suite: PortSuite): void {
   const test = storeCases(suite)('pets', 'transfer');
 
   suite.describe('CatalogueTransfer', () => {
-    test('stores animals under their ids exactly, for every way of reading, also when it is opened again', async (subject) => {
+    test('stores animals under their ids exactly, for every way of reading, also after reopening', async (subject) => {
       const given = TRICKY_PETS.map((pet, index) => petWithId(BigInt(index + 1), pet));
       const stored = [...given, ...petsWithIds(...GREAT_IDS)];
 
@@ -51,7 +51,7 @@ export function catalogueTransferTests(suite: PortSuite): void {
       assert.deepEqual(found, petsWithIds(...ids, 2000n));
     });
 
-    test('stores an animal once, and never in place of another: what is taken is left out of a batch', async (subject) => {
+    test('skips animals whose id is taken, and stores the rest of the batch', async (subject) => {
       const { pets, transfer } = subject;
       const pet = await pets.add(samplePet({ name: 'Bella' }));
       const ids = [pet.id + 1n, pet.id + 2n];
@@ -64,7 +64,7 @@ export function catalogueTransferTests(suite: PortSuite): void {
       assert.deepEqual(await listAll(pets), [pet, ...petsWithIds(...ids), last]);
     });
 
-    test('assigns greater ids after those that were reserved, also when it is opened again', async (subject) => {
+    test('assigns greater ids after those that were reserved, also after reopening', async (subject) => {
       const { pets, transfer } = subject;
       await pets.add(samplePet()); // a handle may have taken a block of ids
       for (const last of [2n, 41n, 2n ** 32n, 2n ** 53n + 1n, MAX_GIVEN_ID]) {

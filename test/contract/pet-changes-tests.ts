@@ -41,7 +41,7 @@ export function petChangesTests(suite: PortSuite): void {
   const test = storeCases(suite)('pets', 'changes');
 
   suite.describe('PetChanges', () => {
-    test('changes the given fields of one animal and nothing else, for every handle, also when it is opened again', async (subject) => {
+    test('changes the given fields of one animal and nothing else, for every handle, also after reopening', async (subject) => {
       const other = await subject.another();
       const stored = await addAll(subject.pets, samplePets(3, FULL_PET));
       let [, expected] = stored;
@@ -60,7 +60,7 @@ export function petChangesTests(suite: PortSuite): void {
       await checkReads(again.pets, stored.with(1, expected));
     });
 
-    test('changes and removes only from one of the statuses, and else names the one it is', async ({
+    test('with `from`, changes and removes only an animal with that status, and names the actual one', async ({
       pets,
       changes,
     }) => {
@@ -76,7 +76,7 @@ export function petChangesTests(suite: PortSuite): void {
       assert.equal(await changes.remove(pet.id, 'sold'), true, 'whether it was removed');
     });
 
-    test('removes an animal once, for every handle, and never assigns its id again, also when it is opened again', async (subject) => {
+    test('removes an animal once, for every handle, and never assigns its id again, also after reopening', async (subject) => {
       const other = await subject.another();
       const stored = await addAll(subject.pets, samplePets(3));
       const removed = stored.slice(1);
@@ -103,7 +103,7 @@ export function petChangesTests(suite: PortSuite): void {
     test('rejects aborted calls with the reason, changes nothing, and leaves no listener', (subject) =>
       checkAborts(subject, 'changes'));
 
-    test('replays a create as it was, whatever became of the animal, also when it is opened again', async (subject) => {
+    test('replays a create after the animal was changed or removed, also after reopening', async (subject) => {
       const { pets, changes } = subject;
       const { pet } = await pets.addOnce(FULL_PET, ...claimed());
       const checkReplay = async (handle: Pets, ...stored: Pet[]): Promise<void> => {

@@ -74,8 +74,11 @@ async function openSubject(
     reopen: further('reopen'),
     another: further('another'),
     async close() {
-      for (const handle of handles) await handle.close?.();
-      await opened.close();
+      try {
+        for (const handle of handles) await handle.close?.();
+      } finally {
+        await opened.close();
+      }
     },
   };
 }

@@ -13,12 +13,12 @@ const OF_AUTHENTICATORS: Faults<Fault<Authenticator>> = {
     }),
   },
   'rejects with the reason of an aborted signal, even if it knows the result': {
-    'a deaf authenticator': (authenticator) => ({
+    'an authenticator that ignores aborts': (authenticator) => ({
       authenticate: (credential) => authenticator.authenticate(credential),
     }),
   },
   'rejects with service_unavailable without its store, and hides the credential': {
-    'a store that is lost and means unknown': (authenticator) => ({
+    'an unreachable store that is reported as an unknown key': (authenticator) => ({
       authenticate: (...given) =>
         authenticator
           .authenticate(...given)

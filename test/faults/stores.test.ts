@@ -58,7 +58,7 @@ const remembers = (isKept: (found: Pet | undefined) => boolean): StoreFault =>
   });
 
 const FAULTS: Faults<StoreFault> = {
-  'keeps every value exactly, under ascending ids, also when it is opened again': {
+  'keeps every value exactly, under ascending ids, also after reopening': {
     'a Number in place of a bigint': adds(({ categoryId }) => ({
       categoryId: BigInt(Number(categoryId)),
     })),
@@ -79,8 +79,8 @@ const FAULTS: Faults<StoreFault> = {
         (await pets.findById(...given)) ?? (null as unknown as undefined),
     })),
   },
-  'returns frozen animals, in a list that is not its own': {
-    'animals that can be changed': returns((pets) => pets.map((pet) => ({ ...pet }))),
+  'returns frozen animals, in an array that the caller may change': {
+    'animals that are not frozen': returns((pets) => pets.map((pet) => ({ ...pet }))),
   },
   'shows a new animal to the next read, even one that found nothing before': {
     'a cache that remembers absence': remembers((found) => found === undefined),
@@ -90,10 +90,10 @@ const FAULTS: Faults<StoreFault> = {
       handle === 'another' ? remembers((found) => found === undefined)(store, handle) : {},
   },
   'rejects aborted calls with the reason, stores nothing, and leaves no listener': {
-    'deaf animals': inPort('pets', (pets) => ({
+    'an addOnce that ignores aborts': inPort('pets', (pets) => ({
       addOnce: (pet, claim, now) => pets.addOnce(pet, claim, now),
     })),
-    'an abort that is looked at after the work': inPort('pets', (pets) => ({
+    'an add that checks the signal too late': inPort('pets', (pets) => ({
       async add(pet, options) {
         const added = await pets.add(pet);
         options?.signal?.throwIfAborted();
@@ -102,7 +102,7 @@ const FAULTS: Faults<StoreFault> = {
     })),
   },
   'rejects aborted calls with the reason, changes nothing, and leaves no listener': {
-    'other ports that are deaf': ({ changes, apiKeys, transfer }) => ({
+    'other ports that ignore aborts': ({ changes, apiKeys, transfer }) => ({
       changes: { ...changes, remove: (id, from) => changes.remove(id, from) },
       apiKeys: { ...apiKeys, revoke: (id, at) => apiKeys.revoke(id, at) },
       transfer: { ...transfer, writePets: (pets, last) => transfer.writePets(pets, last) },
@@ -115,55 +115,56 @@ const FAULTS: Faults<StoreFault> = {
       })),
       'a fingerprint that is ignored': claims(() => ({ fingerprint: '' })),
     },
-  'separates scopes and keys that are equal when joined, folded, trimmed or cut, also when it is opened again':
+  'separates scopes and keys that are equal when joined, folded, trimmed or cut, also after reopening':
     {
       'one scope for all claims': claims(() => ({ scope: '' })),
     },
   'stores one animal for twenty simultaneous equal claims, and one more once they have expired': {
-    'a claim that is looked for before it is made': inPort('pets', (pets) => {
+    'a claim that is checked before it is made': inPort('pets', (pets) => {
       let made: Pet | undefined;
       return {
         async addOnce(pet) {
-          const earlier = made;
+          if (made) return { pet: made, replayed: true };
           await turn();
-          made ??= await pets.add(pet);
-          return earlier
-            ? { pet: earlier, replayed: true }
-            : { pet: await pets.add(pet), replayed: false };
+          made = await pets.add(pet);
+          return { pet: made, replayed: false };
         },
       };
     }),
   },
-  'honours a claim until its keepUntil by `now`, which a replay does not prolong, and then forgets it':
-    {
-      'a claim that never expires': claims(() => ({ now: 0 })),
-      'a claim that expires by the clock of the machine': claims((_, now) => ({
-        now: Math.max(now, Date.now()),
-      })),
-    },
-  'changes the given fields of one animal and nothing else, for every handle, also when it is opened again':
+  'keeps a claim until keepUntil, compared with `now`: replays do not extend it': {
+    'a claim that never expires': claims(() => ({ now: 0 })),
+    'a claim that expires by the clock of the machine': claims((_, now) => ({
+      now: Math.max(now, Date.now()),
+    })),
+  },
+  'changes the given fields of one animal and nothing else, for every handle, also after reopening':
     {
       'a cache that remembers animals': remembers((found) => found !== undefined),
     },
-  'changes and removes only from one of the statuses, and else names the one it is': {
+  'with `from`, changes and removes only an animal with that status, and names the actual one': {
     'a change without its condition': inPort('changes', (changes) => ({
       change: (id, fields) => changes.change(id, fields, undefined),
     })),
   },
-  'removes an animal once, for every handle, and never assigns its id again, also when it is opened again':
+  'removes an animal once, for every handle, and never assigns its id again, also after reopening':
     {
       'true for every removal': inPort('changes', (changes) => ({
         remove: async (...given) => (await changes.remove(...given)) || true,
       })),
-      'ids that are counted': inPort('pets', (pets) => ({
-        async add(pet) {
-          const added = await pets.add(pet);
-          return petWithId(BigInt((await pets.list({ limit: 1000 })).length), added);
-        },
-      })),
+      'ids that are counted after reopening': ({ pets }, handle) =>
+        handle === 'reopened'
+          ? {
+              pets: {
+                ...pets,
+                add: async (pet) =>
+                  petWithId(BigInt((await pets.list({ limit: 1000 })).length + 1), pet),
+              },
+            }
+          : {},
     },
-  'replays a create as it was, whatever became of the animal, also when it is opened again': {
-    'a claim that ends with its animal': inPort('pets', (pets) => ({
+  'replays a create after the animal was changed or removed, also after reopening': {
+    'a claim that is removed with its animal': inPort('pets', (pets) => ({
       async addOnce(pet, ...given) {
         const added = await pets.addOnce(pet, ...given);
         if (await pets.findById(added.pet.id)) return added;
@@ -172,13 +173,16 @@ const FAULTS: Faults<StoreFault> = {
     })),
   },
   'lets exactly one of forty simultaneous changes from one status succeed': {
-    'a condition that is checked before': inPort('changes', (changes, store) => ({
-      async change(id, fields, from) {
-        const found = await store.pets.findById(id);
-        await turn();
-        return changes.change(id, fields, found?.status === from ? undefined : from);
-      },
-    })),
+    'a status that is checked before the change, not with it': inPort(
+      'changes',
+      (changes, store) => ({
+        async change(id, fields, from) {
+          const found = await store.pets.findById(id);
+          await turn();
+          return changes.change(id, fields, found?.status === from ? undefined : from);
+        },
+      }),
+    ),
   },
   'keeps simultaneous changes of different fields, and removes an animal once beside them': {
     'a change that writes the whole animal': inPort('changes', (changes, store) => ({
@@ -189,12 +193,12 @@ const FAULTS: Faults<StoreFault> = {
       },
     })),
   },
-  'keeps every value exactly, in ascending order of creation, also when it is opened again': {
+  'keeps every value exactly, in ascending order of creation, also after reopening': {
     'an expiry that is not stored': inPort('apiKeys', (apiKeys) => ({
       add: (apiKey, options) => apiKeys.add({ ...apiKey, expiresAt: undefined }, options),
     })),
   },
-  'shows a key, and its revocation, to the next read of every handle, and no other': {
+  'shows a new or revoked key to the next read of every handle, by its exact id only': {
     'a revocation that is not stored': inPort('apiKeys', (apiKeys) => ({
       async revoke(id, revokedAt) {
         const found = await apiKeys.findById(id);
@@ -202,24 +206,23 @@ const FAULTS: Faults<StoreFault> = {
       },
     })),
   },
-  'stores animals under their ids exactly, for every way of reading, also when it is opened again':
-    {
-      'Numbers for ids': inPort('transfer', (transfer) => ({
-        writePets: (pets, last) =>
-          transfer.writePets(
-            pets.map((pet) => petWithId(BigInt(Number(pet.id)), pet)),
-            last,
-          ),
-      })),
-    },
-  'assigns greater ids after those that were reserved, also when it is opened again': {
+  'stores animals under their ids exactly, for every way of reading, also after reopening': {
+    'ids as Numbers': inPort('transfer', (transfer) => ({
+      writePets: (pets, last) =>
+        transfer.writePets(
+          pets.map((pet) => petWithId(BigInt(Number(pet.id)), pet)),
+          last,
+        ),
+    })),
+  },
+  'assigns greater ids after those that were reserved, also after reopening': {
     'ids that are not reserved': inPort('transfer', (transfer) => ({
       writePets: (pets) => transfer.writePets(pets, 0n),
     })),
   },
   'closes twice, and rejects every call of every port after it with service_unavailable': {
     'a store that works after close': () => ({ close: async () => {} }),
-    'an error of its own': inPort('changes', (changes) => ({
+    "the database's own error": inPort('changes', (changes) => ({
       remove: (...given) =>
         changes.remove(...given).catch((cause: unknown) => {
           throw new TypeError('connection is closed', { cause });

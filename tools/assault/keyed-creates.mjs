@@ -63,7 +63,8 @@ export class Ledger {
 
   /**
    * Compares the ledger with all that the store in a file holds. `lost` counts animals that are missing or differ,
-   * `twice` those beyond the first of a name and those without exactly one claim, `others` those nobody was told of.
+   * `twice` those beyond the first of a name, plus one if not every animal has exactly one claim, `others` those nobody was
+   * told of.
    */
   async compare(file) {
     const store = await openSqliteStore(file);
@@ -71,11 +72,11 @@ export class Ledger {
       const pets = await store.pets.list({ limit: 1e6 });
       const claims = claimedIds(file);
       const stored = new Map(pets.map((pet) => [pet.name, stringifyJson(pet)]));
-      const claimed = new Set(claims);
-      const unclaimed = pets.length - claimed.size + Math.abs(claims.length - pets.length);
+      const ids = pets.map(({ id }) => id);
+      const isClaimedOnce = String(claims) === String(ids);
       return {
         lost: [...this.#bodies].filter(([name, body]) => stored.get(name) !== body).length,
-        twice: pets.length - stored.size + unclaimed,
+        twice: pets.length - stored.size + Number(!isClaimedOnce),
         others: [...stored.keys()].filter((name) => !this.#bodies.has(name)).length,
       };
     } finally {
@@ -98,10 +99,10 @@ export class Ledger {
   }
 }
 
-/** The ids of the animals that claims name. No port tells them. */
+/** The ids of the animals that claims name, in ascending order. No port tells them. */
 function claimedIds(file) {
   const database = new DatabaseSync(file, { readOnly: true });
-  const claims = database.prepare('SELECT pet_id FROM claims').all();
+  const claims = database.prepare('SELECT pet_id FROM claims ORDER BY pet_id').all();
   database.close();
   return claims.map(({ pet_id: id }) => id);
 }

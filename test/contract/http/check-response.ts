@@ -63,8 +63,8 @@ const REQUIRED_HEADERS: ReadonlyArray<readonly [statuses: number[], name: string
     [[503], 'Retry-After', /^[1-9]\d*$/],
   ];
 
-/** The targets whose bodies are for people. */
-const FOR_PEOPLE = /^(?:http:\/\/[\w.]+)?(?:\/|\/docs(?:[/?].*)?)?$/;
+/** Targets that answer with HTML. */
+const HTML_PAGES = /^(?:http:\/\/[\w.]+)?(?:\/|\/docs(?:[/?].*)?)?$/;
 
 function checkBody({ status, headers, body }: RowResponse, { method, path }: RowRequest): void {
   const type = headers.get('Content-Type');
@@ -73,12 +73,11 @@ function checkBody({ status, headers, body }: RowResponse, { method, path }: Row
     assert.deepEqual([type, length, body], [null, null, ''], 'Content-Type, -Length and body');
     return;
   }
-  const isPage = status < 400 && FOR_PEOPLE.test(path);
+  const isPage = status < 400 && HTML_PAGES.test(path);
   assert.equal(type, `${isPage ? 'text/html' : 'application/json'}; charset=utf-8`);
-  if (method === 'HEAD') {
-    assert.equal(body, '', 'the body');
-    assert.match(length ?? '', /^[1-9]\d*$/, 'the Content-Length');
-  } else assert.equal(length, String(Buffer.byteLength(body)), 'the Content-Length');
+  assert.match(length ?? '', /^[1-9]\d*$/, 'the Content-Length');
+  if (method === 'HEAD') assert.equal(body, '', 'the body');
+  else assert.equal(length, String(Buffer.byteLength(body)), 'the Content-Length');
 }
 
 function checkErrorShape(status: number, body: string): void {

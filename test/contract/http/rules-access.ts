@@ -73,7 +73,7 @@ export const ACCESS: readonly Topic[] = [
         ),
         row(listWith(bearer(KEYS.revoked)), error(401, 'invalid_api_key', { message: /revoked/ })),
       ],
-      'are not called invalid where none is sent': [
+      'get no error="invalid_token" if "Bearer" is all that was sent': [
         row(authorizedBy('Bearer'), {
           ...INVALID,
           headers: { 'WWW-Authenticate': REALM },
@@ -95,7 +95,7 @@ export const ACCESS: readonly Topic[] = [
         ].map((request) => row(by(undefined, request), MISSING)),
         ...[get('/pets/1'), post('{}')].map((request) => row(by('nobody', request), INVALID)),
       ],
-      'are not needed, valid or not, where the service is described': all(
+      'are not needed for health checks, the document and the docs page': all(
         { status: 200 },
         bare('GET', '/livez'),
         bare('GET', '/readyz', bearer('nobody')),

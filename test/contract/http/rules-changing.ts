@@ -90,7 +90,7 @@ export const CHANGING: readonly Topic[] = [
         row(patch('{"id":1,"tag":null}'), invalid(/at least one of/)),
       ],
       'ignores other members': [row(patch('{"status":"sold","id":1}'), SOLD)],
-      'starts from a status, if one is given': [
+      'with ?from=STATUS changes only an animal with that status': [
         row(sell('?from=available'), SOLD),
         row(sell('?fr%6fm=%61vailable&utm=1'), SOLD),
         row(remove('?from=available'), { status: 204 }),

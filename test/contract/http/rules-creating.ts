@@ -70,7 +70,7 @@ export const CREATING: readonly Topic[] = [
           categorised,
         ),
       ),
-      'keeps a status, and takes none for available': [
+      'keeps a status; the default is available': [
         row(post(PET), created('"Bella"', '7', '"available"')),
         ...words('"pending" "sold"').map((status) =>
           row(withStatus(status), created('"Bella"', '7', status)),

@@ -152,7 +152,7 @@ export const READING: readonly Topic[] = [
   {
     topic: 'what the client has already',
     rules: {
-      'is not sent again if it has any tag, or one that is': [
+      'gets 304 for *, also with a Link': [
         ...all(
           { status: 304, body: '' },
           get('/pets/1', knowing('*')),

@@ -226,15 +226,17 @@ export const TRANSPORT: readonly Topic[] = [
         row(bare('GET', 'http://elsewhere.example/v1/pets'), NO_KEY),
         row(bare('GET', 'http://elsewhere.example'), { status: 307 }),
       ],
-      'has a target that nobody resolves': [
+      'keeps dot segments: `..` is not resolved': [
         row(get('/pets/%2e%2e'), error(404, 'pet_not_found')),
         row(get('/pets/../pets'), NO_ROUTE),
         row(bare('GET', '/docs/../livez'), NO_ROUTE),
       ],
-      'may have a body that nobody needs': [
+      'may be a GET with a body, which is ignored': [
         row({ ...get('/pets/1'), body: '{' }, ok(/^\{"id":1,/)),
       ],
-      'may expect what nobody knows': [row(get('/pets', ['Expect', 'foo']), { status: 200 })],
+      'may have an unknown Expect, which is ignored': [
+        row(get('/pets', ['Expect', 'foo']), { status: 200 }),
+      ],
       'may be for another host': [row(post(PET, ['Host', 'evil.example']), created())],
       'may have any method': [
         row(method('TRACE', '/pets'), error(405, 'method_not_allowed')),
@@ -245,7 +247,7 @@ export const TRANSPORT: readonly Topic[] = [
         post('{}'),
         post('{'),
       ),
-      'is told to send its body once that is wanted': [
+      'gets 100 Continue only if its body will be read': [
         row(post(PET, EXPECT), { ...created(), continued: true }),
         row(by(undefined, post(PET, EXPECT)), { ...NO_KEY, continued: false }),
         row(

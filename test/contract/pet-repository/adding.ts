@@ -52,7 +52,7 @@ export function addingCases(cases: Cases<StoreSubject>): void {
   const durable = cases('pets', 'reopen');
   const shared = cases('pets', 'another');
 
-  test('keeps every value exactly, under ascending ids, also when it is opened again', async ({
+  test('keeps every value exactly, under ascending ids, also after reopening', async ({
     pets,
     reopen,
   }) => {
@@ -102,7 +102,7 @@ export function addingCases(cases: Cases<StoreSubject>): void {
     },
   );
 
-  test('returns frozen animals, in a list that is not its own', async ({ pets }) => {
+  test('returns frozen animals, in an array that the caller may change', async ({ pets }) => {
     const pet = await pets.add(samplePet());
     for (const found of [pet, await pets.findById(pet.id), ...(await listAll(pets))])
       assert.ok(found && Object.isFrozen(found), 'an animal is not frozen');

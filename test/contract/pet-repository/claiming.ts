@@ -40,7 +40,7 @@ export function claimingCases(cases: Cases<StoreSubject>): void {
     assert.deepEqual(await listAll(pets), [pet]);
   });
 
-  test('separates scopes and keys that are equal when joined, folded, trimmed or cut, also when it is opened again', async ({
+  test('separates scopes and keys that are equal when joined, folded, trimmed or cut, also after reopening', async ({
     pets,
     reopen,
   }) => {
@@ -92,7 +92,7 @@ export function claimingCases(cases: Cases<StoreSubject>): void {
     }
   });
 
-  test('honours a claim until its keepUntil by `now`, which a replay does not prolong, and then forgets it', async ({
+  test('keeps a claim until keepUntil, compared with `now`: replays do not extend it', async ({
     pets,
   }) => {
     await checkEnd(pets, { made: 0, kept: DAY });
@@ -101,9 +101,7 @@ export function claimingCases(cases: Cases<StoreSubject>): void {
     await checkEnd(pets, { made: -DAY - HOUR / 2, kept: DAY });
   });
 
-  test('settles an add that is aborted in progress, stored or not, leaves others alone, and keeps its claim usable', async ({
-    pets,
-  }) => {
+  test('an abort ends only its own add, and a retry with the claim succeeds', async ({ pets }) => {
     const controller = new AbortController();
     const { signal } = controller;
     const add = (number: number, options: CallOptions) => {

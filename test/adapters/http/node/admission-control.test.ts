@@ -78,7 +78,7 @@ describe('The places for requests', () => {
     await expectAll('200', ...served);
   });
 
-  it('are left to a key that has none, whatever others hold', async () => {
+  it('leave one to a key that has none, even when all are taken', async () => {
     const { pets, list } = fourPlaces();
     const served = ['one', 'one', 'two', 'two'].map(list);
     await pets.called(4);
