@@ -4,7 +4,7 @@ const longest = 'build/test/**/mongo-contracts.test.js';
 const others = 'build/test/!(service)/**/!(mongo-contracts).test.js';
 
 export default {
-  // What takes longest comes first, so that all processes end together: one file alone, and those that start services.
+  // The longest files start first, so that all processes end at about the same time.
   spec: files ? [] : [longest, 'build/test/service/*.test.js', others],
   require: ['./tools/mocha-setup.mjs'],
   'forbid-only': true,

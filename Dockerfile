@@ -1,13 +1,13 @@
 # docker build --tag animal-store .
-# docs/operations/deploy.md says how to run it. The second stage runs no shell: its base may be an image without one.
+# docs/operations/deploy.md says how to run it. The second stage needs no shell, so a distroless base works.
 # No digest: it was not known when this version was written. To pin one, add @sha256:... of the index for all
 # processors: docker buildx imagetools inspect node:26.10.0-bookworm-slim
 FROM node:26.10.0-bookworm-slim AS build
 WORKDIR /app
 COPY . .
-# The Node.js that the repository brings is optional: the image has its own.
+# Without the optional Node.js of the repository: the image has its own.
 RUN npm ci && node tools/build.mjs && npm prune --omit=dev --omit=optional && mkdir /data
-# What only compilers and people read stays behind, and so does the link to the Node.js of the repository.
+# Removes types, source maps and documents, and the link to the Node.js of the repository.
 RUN find node_modules build -type f ! -iname 'licen*' \
       \( -name '*.d.*ts' -o -name '*.map' -o -name '*.md' -o -name '*.tsbuildinfo' \) -delete \
     && rm -r node_modules/@animal-store \

@@ -21,7 +21,7 @@ const FIRST_SECONDS = 5; // of a new process
 const STARTS = 3;
 /** Rounds before those that count: a compiler needs a second. */
 const WARM_UP = 3;
-/** How often a round is repeated in which requests failed: a busy machine lets some wait too long. */
+/** Most repeats of a round in which requests failed, as they do on a busy machine. */
 const REPEATS = 9;
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -54,7 +54,7 @@ const { positionals, values } = parseArgs({
 const many = Number(values.clients);
 const names = positionals.length > 0 ? positionals : Object.keys(PROGRAMS);
 
-/** What all threads of a process had of CPU time, in microseconds (Linux). */
+/** CPU time of all threads of a process, in microseconds (Linux). */
 function cpuOf(pid) {
   const nanoseconds = readdirSync(`/proc/${pid}/task`).map((task) =>
     Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'latin1').split(' ', 1)[0]),
@@ -77,9 +77,9 @@ async function start(name, folder, store) {
     for (let repeats = 0; repeats <= REPEATS; repeats += 1) {
       const before = cpuOf(service.pid);
       load.send({ request: OPERATIONS[operation], clients, seconds });
-      const [{ requests, failed, median }] = await once(load, 'message');
+      const [{ requests, failed, median: latency }] = await once(load, 'message');
       const cpu = (cpuOf(service.pid) - before) / requests;
-      if (failed === 0) return { cpu, rate: requests / seconds, median };
+      if (failed === 0) return { cpu, rate: requests / seconds, latency };
     }
     throw new Error(`${name}: requests of ${operation} fail`);
   };
@@ -90,18 +90,18 @@ async function start(name, folder, store) {
   return { round, stop };
 }
 
-const middle = (numbers) =>
+const median = (numbers) =>
   numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)];
 
 /** The medians of the rounds of a service, with the ratio of its CPU time to that of the first one, round by round. */
 function summary(rounds, firstRounds) {
-  const medianOf = (figure) => middle(rounds.map((round) => round[figure]));
-  const ratio = middle(rounds.map(({ cpu }, index) => cpu / firstRounds[index].cpu));
+  const medianOf = (figure) => median(rounds.map((round) => round[figure]));
+  const ratio = median(rounds.map(({ cpu }, index) => cpu / firstRounds[index].cpu));
   return {
     'CPU us': medianOf('cpu').toFixed(1),
     [`${names[0]} = 1`]: ratio.toFixed(2),
     'a second': Math.round(medianOf('rate')),
-    'median ms': medianOf('median').toFixed(2),
+    'median ms': medianOf('latency').toFixed(2),
   };
 }
 

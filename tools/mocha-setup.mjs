@@ -9,7 +9,7 @@ if (process.env.MOCHA_WORKER_ID !== undefined) process.on('SIGTERM', () => {});
 
 const escaped = [];
 
-/** Notes a rejection that nobody handles: mocha drops it. It emits the event once more without its own listener. */
+/** Notes a rejection that nobody handles: mocha drops it. It removes its own listener and emits the event again. */
 function note(reason) {
   if (process.listenerCount('unhandledRejection') === 1) escaped.push(reason); // else a case listens itself
 }

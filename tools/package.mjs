@@ -1,4 +1,4 @@
-// Packs the library and judges the tarball from outside: npm run package:check [-- EXAMPLE...]. Installed into an empty
+// Packs the library and linters the tarball from outside: npm run package:check [-- EXAMPLE...]. Installed into an empty
 // project of strict TypeScript, every entry and the command must work, on the Node.js that NODE22 names, too; publint and
 // attw must be content; adapters of examples/ must keep their contracts, and the hosts in examples/hosts serve.
 import assert from 'node:assert/strict';
@@ -63,11 +63,11 @@ async function tryCommand(folder, node) {
 
 const tarball = await pack();
 
-// Judges from a lock file of their own.
-const judges = await project('judges', 'tools/package');
-await npm(judges, 'ci');
-await run(judges, 'node_modules/.bin/attw', [tarball, '--profile', 'esm-only']);
-const verdict = await run(judges, 'node_modules/.bin/publint', ['run', tarball, '--strict']);
+// publint and attw, pinned by their own lock file.
+const linters = await project('linters', 'tools/package');
+await npm(linters, 'ci');
+await run(linters, 'node_modules/.bin/attw', [tarball, '--profile', 'esm-only']);
+const verdict = await run(linters, 'node_modules/.bin/publint', ['run', tarball, '--strict']);
 assert.match(verdict, /All good/);
 console.log('attw --profile esm-only and publint --strict: clean');
 

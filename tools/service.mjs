@@ -1,8 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const main = fileURLToPath(new URL('../build/src/bootstrap/main.js', import.meta.url));
+
+/** Runs `work` in a temporary folder, which is removed at the end. */
+export async function inFolder(work) {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'animal-store-'));
+  return await work(folder.path);
+}
 
 /**
  * Starts a service, by default the built one, on a free port. Resolves when it is ready, and rejects with its log if it
@@ -13,7 +22,7 @@ export async function startService(settings, { command, ipc = false } = {}) {
   const env = { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', ...settings };
   const stdio = ['ignore', 'ignore', 'pipe', ...(ipc ? ['ipc'] : [])];
   const child = spawn(program, args, { env, stdio });
-  const kill = () => child.kill('SIGKILL'); // whoever started it may fail
+  const kill = () => child.kill('SIGKILL'); // does not outlive this process
   process.on('exit', kill);
   const ended = once(child, 'exit').finally(() => process.off('exit', kill));
 
@@ -23,7 +32,7 @@ export async function startService(settings, { command, ipc = false } = {}) {
       log += text;
       const [, found] = /"url":"([^"]+)"/.exec(log) ?? [];
       if (found === undefined) return;
-      child.stderr.off('data', read).resume(); // from now on the log costs this process next to nothing
+      child.stderr.off('data', read).resume(); // reading the log would cost processor time
       resolve(new URL(found));
     });
     child.on('close', (code) => reject(new Error(`the service ended with ${code}:\n${log}`)));

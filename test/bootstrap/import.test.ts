@@ -179,7 +179,7 @@ describe('import', () => {
     expect(shelf.closed).to.equal(2);
   });
 
-  it('writes nothing to a terminal that it would obey', async () => {
+  it('escapes control characters in what it prints', async () => {
     const { err } = await importText('name,\u009b2J\u202e,categoryId\nRex,,7\n');
 
     expect(err).not.to.match(/[\p{Cc}\p{Bidi_Control}](?!$)/u);

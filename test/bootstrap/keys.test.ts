@@ -80,7 +80,7 @@ describe('keys', () => {
     expect(out + json).not.to.include(stock?.hash);
   });
 
-  it('revoke ends a key at once, and does not repeat what is no id', async () => {
+  it('revoke ends a key at once, and never quotes the argument in an error', async () => {
     const { out } = await shelf.run('keys issue --name shop');
     const [record] = await shelf.data.apiKeys.list();
 

@@ -1,7 +1,7 @@
 import type { CallOptions } from '../../src/application/animal-store.js';
 import type { Authenticator, Scope } from '../../src/application/ports/authenticator.js';
 import assert from 'node:assert/strict';
-import { rejectWhenAborted, rejectsWithCode } from './rejection.js';
+import { checkRejectsWhenAborted, rejectsWithCode } from './rejection.js';
 import { times, words } from './samples.js';
 import { casesOf, type SuiteOptions } from './suite.js';
 
@@ -27,8 +27,8 @@ export interface OpenedAuthenticator {
   readonly close: () => Promise<void>;
 }
 
-/** Each credential with its result. */
-const resultsOf = ({
+/** Each credential with the result that it must get. */
+const expectations = ({
   accepted,
   refused,
 }: OpenedAuthenticator): readonly { credential: string; expected: unknown }[] => [
@@ -51,7 +51,7 @@ const ODD_TEXTS = [
 const EXTRAS = [' ', '\n', '\0', '=', '"', ',', '\u200b', '\ufeff', '\ud800'];
 
 /** Texts that a careless comparison takes for the credential. */
-const nearly = (credential: string): readonly string[] => [
+const variantsOf = (credential: string): readonly string[] => [
   ...[...EXTRAS, credential].flatMap((extra) => [credential + extra, extra + credential]),
   `Bearer ${credential}`,
   credential.toUpperCase(),
@@ -80,10 +80,11 @@ export function authenticatorTests(suite: SuiteOptions<OpenedAuthenticator>): vo
     test('gives every credential its result, every time', async (subject) => {
       const { authenticator, accepted, refused } = subject;
       assert.ok(accepted.length > 1 && refused.length > 0, '`accepted` or `refused` has too few');
-      for (const { credential, expected } of [...resultsOf(subject), ...resultsOf(subject)]) {
+      for (const { credential, expected } of [...expectations(subject), ...expectations(subject)]) {
         const result = await authenticator.authenticate(credential);
         assert.deepEqual(result, expected);
-        if (result.ok) Reflect.set(result.principal, 'scopes', undefined); // is the caller's own
+        // The caller owns it: later results must not change.
+        if (result.ok) Reflect.set(result.principal, 'scopes', undefined);
       }
     });
 
@@ -91,7 +92,7 @@ export function authenticatorTests(suite: SuiteOptions<OpenedAuthenticator>): vo
       authenticator,
       accepted,
     }) => {
-      const texts = accepted.flatMap(({ credential, keyId }) => [...nearly(credential), keyId]);
+      const texts = accepted.flatMap(({ credential, keyId }) => [...variantsOf(credential), keyId]);
       const valid = new Set(accepted.map(({ credential }) => credential));
       for (const text of [...texts, ...ODD_TEXTS].filter((each) => !valid.has(each))) {
         const { ok } = await authenticator.authenticate(text);
@@ -100,7 +101,7 @@ export function authenticatorTests(suite: SuiteOptions<OpenedAuthenticator>): vo
     });
 
     test('does not mix up simultaneous calls', async (subject) => {
-      const calls = times(20, () => resultsOf(subject)).flat();
+      const calls = times(20, () => expectations(subject)).flat();
       const results = calls.map(({ credential }) => subject.authenticator.authenticate(credential));
       const expected = calls.map((call) => call.expected);
       assert.deepEqual(await Promise.all(results), expected);
@@ -108,11 +109,11 @@ export function authenticatorTests(suite: SuiteOptions<OpenedAuthenticator>): vo
 
     test('rejects with the reason of an aborted signal, even if it knows the result', async (subject) => {
       const { authenticator } = subject;
-      for (const { credential } of [{ credential: '' }, ...resultsOf(subject)]) {
+      for (const { credential } of [{ credential: '' }, ...expectations(subject)]) {
         const aborted = (options: CallOptions) => [authenticator.authenticate(credential, options)];
-        await rejectWhenAborted(aborted);
+        await checkRejectsWhenAborted(aborted);
         await authenticator.authenticate(credential);
-        await rejectWhenAborted(aborted);
+        await checkRejectsWhenAborted(aborted);
       }
     });
 

@@ -6,7 +6,7 @@ import { checkReads, listAll, storeCases, type Ports, type PortSuite } from './s
 
 const MAX_GIVEN_ID = 2n ** 63n - 2n ** 32n - 1n;
 
-/** Ids at which a number, a double or an int32 goes wrong first, and the greatest. */
+/** Ids at which doubles and int32 first go wrong, and the greatest. */
 const GREAT_IDS = [2n ** 31n, 2n ** 32n + 1n, 2n ** 53n + 1n, MAX_GIVEN_ID];
 
 const examplePet = (id: bigint, fields?: Partial<UnsavedPet>): Pet =>
@@ -14,7 +14,6 @@ const examplePet = (id: bigint, fields?: Partial<UnsavedPet>): Pet =>
 
 const petsWithIds = (...ids: readonly bigint[]): Pet[] => ids.map((id) => examplePet(id));
 
-/** Reserves the ids, then writes the animals. */
 async function write({ transfer }: Ports<'transfer'>, pets: readonly Pet[]): Promise<void> {
   const lastId = pets.reduce((last, { id }) => (id > last ? id : last), 0n);
   await transfer.writePets(pets, lastId);
@@ -69,14 +68,14 @@ export function catalogueTransferTests(suite: PortSuite): void {
       await pets.add(samplePet()); // a handle may have taken a block of ids
       for (const last of [2n, 41n, 2n ** 32n, 2n ** 53n + 1n, MAX_GIVEN_ID]) {
         await transfer.writePets([], last);
-        await transfer.writePets([], 1n); // takes nothing back
-        assert.ok((await transfer.lastId()) >= last, `the last id, of ${last}`);
+        await transfer.writePets([], 1n); // a smaller lastId changes nothing
+        assert.ok((await transfer.lastId()) >= last, `lastId after ${last}`);
         const { id } = await pets.add(samplePet());
         assert.ok(id > last, `${id} was assigned, though ids up to ${last} were reserved`);
       }
       const { pets: again } = await subject.reopen();
       const { id } = await again.add(samplePet());
-      assert.ok(id > MAX_GIVEN_ID, `${id} was assigned after it was opened again`);
+      assert.ok(id > MAX_GIVEN_ID, `${id} was assigned after reopening`);
     });
 
     test('rejects aborted calls with the reason, changes nothing, and leaves no listener', (subject) =>

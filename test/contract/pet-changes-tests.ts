@@ -1,3 +1,4 @@
+import type { PetRepository } from '../../src/application/ports/pet-repository.js';
 import type { StatusConflictError } from '../../src/domain/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
 import { petWithId, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
@@ -6,16 +7,9 @@ import assert from 'node:assert/strict';
 import { checkCode, outcomesOf, rejectionOf, rejectsWithCode } from './rejection.js';
 import { DAY, FULL_PET, claimed, claimedAt, samplePet, samplePets, times } from './samples.js';
 import { checkAborts } from './store-operations.js';
-import {
-  addAll,
-  checkReads,
-  listAll,
-  storeCases,
-  type Pets,
-  type PortSuite,
-} from './store-subject.js';
+import { addAll, checkReads, listAll, storeCases, type PortSuite } from './store-subject.js';
 
-/** The condition that every animal meets. */
+/** No condition on the status. */
 const ANY = undefined;
 
 /** Each differs from `FULL_PET` and from the one before. Some names mean something in the language of a database. */
@@ -60,7 +54,7 @@ export function petChangesTests(suite: PortSuite): void {
       await checkReads(again.pets, stored.with(1, expected));
     });
 
-    test('with `from`, changes and removes only an animal with that status, and names the actual one', async ({
+    test('with `from`, changes and removes only an animal with that status; the error names the actual one', async ({
       pets,
       changes,
     }) => {
@@ -106,7 +100,7 @@ export function petChangesTests(suite: PortSuite): void {
     test('replays a create after the animal was changed or removed, also after reopening', async (subject) => {
       const { pets, changes } = subject;
       const { pet } = await pets.addOnce(FULL_PET, ...claimed());
-      const checkReplay = async (handle: Pets, ...stored: Pet[]): Promise<void> => {
+      const checkReplay = async (handle: PetRepository, ...stored: Pet[]): Promise<void> => {
         const replay = await handle.addOnce(FULL_PET, ...claimed());
         assert.deepEqual(replay, { pet, replayed: true });
         assert.deepEqual(await listAll(handle), stored);

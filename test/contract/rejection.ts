@@ -49,7 +49,7 @@ export async function outcomesOf<Result>(
 }
 
 /** Checks that calls with an aborted signal reject with its reason. */
-export async function rejectWhenAborted(
+export async function checkRejectsWhenAborted(
   calls: (options: CallOptions) => readonly Promise<unknown>[],
   about: unknown = 'aborted',
 ): Promise<void> {

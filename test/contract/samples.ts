@@ -11,7 +11,7 @@ export const times = <T>(count: number, make: (number: number) => T): T[] =>
 /** The words of a text: several short values on one line. */
 export const words = (text: string): readonly string[] => text.split(' ');
 
-/** The int64 values at which a number, a double or a sign goes wrong first. */
+/** The int64 values at which doubles and signs first go wrong. */
 const INT64_EDGES: readonly bigint[] = [
   0n,
   -1n,
@@ -50,6 +50,13 @@ export const TRICKY_NAMES: readonly string[] = [
 export const samplePet = (fields: Partial<UnsavedPet> = {}): UnsavedPet =>
   Object.freeze({ name: 'Fido', categoryId: 1n, status: 'available', ...fields });
 
+/** An animal with one of the three statuses, by its number. */
+export const petInTurn = (number: number): UnsavedPet =>
+  samplePet({ status: PET_STATUSES[number % 3] ?? 'sold' });
+
+/** The values of the parameter `status` of a list. */
+export const FILTERS = [undefined, ...PET_STATUSES];
+
 /** `count` valid animals that are alike. */
 export const samplePets = (count: number, fields?: Partial<UnsavedPet>): readonly UnsavedPet[] =>
   times(count, () => samplePet(fields));
@@ -65,7 +72,7 @@ export const FULL_PET: Required<UnsavedPet> = Object.freeze({
 export const TRICKY_PETS: readonly UnsavedPet[] = [
   ...TRICKY_NAMES.map((name) => samplePet({ name })),
   ...INT64_EDGES.map((categoryId) => samplePet({ ...FULL_PET, categoryId })),
-  ...PET_STATUSES.map((status) => samplePet({ status })),
+  ...times(3, petInTurn),
 ];
 
 export const HOUR = 60 * 60 * 1000;
@@ -84,20 +91,20 @@ const sampleClaim = (fields: Partial<Claim> = {}): Claim =>
     ...fields,
   });
 
-/** What `addOnce` gets beside an animal. */
-export type Claiming = readonly [claim: Claim, now: number];
+/** The arguments of `addOnce` after the animal. */
+export type ClaimArguments = readonly [claim: Claim, now: number];
 
 /** A claim that is made this many milliseconds after the suite's start, and how long it is kept. Default: 24 hours. */
-export const claimedAt = (at: number, fields: Partial<Claim> = {}, kept = DAY): Claiming => [
+export const claimedAt = (at: number, fields: Partial<Claim> = {}, kept = DAY): ClaimArguments => [
   sampleClaim({ keepUntil: START + at + kept, ...fields }),
   START + at,
 ];
 
 /** A claim that is made at the suite's start. */
-export const claimed = (fields: Partial<Claim> = {}): Claiming => claimedAt(0, fields);
+export const claimed = (fields: Partial<Claim> = {}): ClaimArguments => claimedAt(0, fields);
 
 const LONG = 'x'.repeat(255);
-const LONG_TOO = `${'x'.repeat(254)}y`;
+const ALSO_LONG = `${'x'.repeat(254)}y`;
 
 /** Texts that are equal when folded, trimmed, cut, normalised or read as a number or a pattern. */
 const ALIKE: readonly string[] = [
@@ -105,7 +112,7 @@ const ALIKE: readonly string[] = [
   'bc ',
   ' bc',
   LONG,
-  LONG_TOO,
+  ALSO_LONG,
 ];
 
 /** Pairs of scope and key that are equal when joined, folded, trimmed, cut or normalised. */
@@ -116,8 +123,8 @@ export const DISTINCT_PAIRS: readonly (readonly [scope: string, key: string])[] 
   ]),
   ...ALIKE.flatMap((text) => [['a', text] as const, [text, 'a'] as const]),
   ['A', 'bc'],
-  [LONG, LONG_TOO],
-  [LONG_TOO, LONG],
+  [LONG, ALSO_LONG],
+  [ALSO_LONG, LONG],
   ['__proto__', 'toString'],
 ];
 

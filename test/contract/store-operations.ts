@@ -1,7 +1,7 @@
 import type { CallOptions } from '../../src/application/animal-store.js';
 import { petWithId } from '../../src/domain/pet.js';
 import assert from 'node:assert/strict';
-import { rejectWhenAborted } from './rejection.js';
+import { checkRejectsWhenAborted } from './rejection.js';
 import { claimed, sampleApiKey, samplePet } from './samples.js';
 import type { PortName, Ports, StoreSubject } from './store-subject.js';
 
@@ -51,7 +51,7 @@ export async function storeOneOfEach(subject: Partial<Ports<PortName>>): Promise
   return created?.pet.id ?? 1n;
 }
 
-/** All that a store shows of what it holds. */
+/** What a store shows of its contents. No port lists claims. */
 const contentsOf = (subject: Partial<Ports<PortName>>): Promise<readonly unknown[]> =>
   Promise.all([
     subject.pets?.list({ limit: 1000 }),
@@ -59,24 +59,25 @@ const contentsOf = (subject: Partial<Ports<PortName>>): Promise<readonly unknown
     subject.transfer?.lastId(),
   ]);
 
-/** A signal, and the listeners that are on it. They are counted here: suites import nothing of Node.js but assertions. */
+/** A signal and its listeners, counted by hand: suites import nothing of Node.js but assertions. */
 function countedSignal() {
   const { signal } = new AbortController();
   const listeners = new Set<unknown>();
-  for (const [name, note] of [
-    ['addEventListener', 'add'],
-    ['removeEventListener', 'delete'],
-  ] as const)
-    signal[name] = (...args: Parameters<EventTarget['addEventListener']>) => {
-      listeners[note](args[1]);
-      EventTarget.prototype[name].apply(signal, args);
-    };
+  const { addEventListener, removeEventListener } = EventTarget.prototype;
+  signal.addEventListener = (...args: Parameters<EventTarget['addEventListener']>) => {
+    listeners.add(args[1]);
+    addEventListener.apply(signal, args);
+  };
+  signal.removeEventListener = (...args: Parameters<EventTarget['removeEventListener']>) => {
+    listeners.delete(args[1]);
+    removeEventListener.apply(signal, args);
+  };
   return { signal, listeners };
 }
 
 /**
- * Checks of every operation of a port that it rejects with the reason of a signal that is aborted, even if it knows the
- * result, and changes nothing; and that a call which has settled leaves no listener on its signal.
+ * Checks that every operation of a port rejects with the reason of an aborted signal, even if it knows the result, and
+ * changes nothing. A settled call must leave no listener on its signal.
  */
 export async function checkAborts(subject: StoreSubject, port: PortName): Promise<void> {
   const id = await storeOneOfEach(subject);
@@ -84,14 +85,14 @@ export async function checkAborts(subject: StoreSubject, port: PortName): Promis
     const { signal, listeners } = countedSignal();
     for (const time of ['before', 'after']) {
       const contents = await contentsOf(subject);
-      await rejectWhenAborted(
+      await checkRejectsWhenAborted(
         (aborted) => [call(aborted)],
         `${name}, aborted ${time} the same call`,
       );
       assert.deepEqual(await contentsOf(subject), contents, `what an aborted ${name} changed`);
       await call({ signal });
     }
-    await new Promise((resolve) => setTimeout(resolve));
+    await new Promise((resolve) => setTimeout(resolve)); // listeners may be removed a turn later
     assert.equal(listeners.size, 0, `listeners that two calls of ${name} left on their signal`);
   }
 }

@@ -1,3 +1,4 @@
+import type { PetRepository } from '../../src/application/ports/pet-repository.js';
 import type { CompleteStore, Store } from '../../src/application/ports/store.js';
 import type { Pet, UnsavedPet } from '../../src/domain/pet.js';
 import { PET_STATUSES } from '../../src/domain/pet-status.js';
@@ -8,16 +9,16 @@ export type PortName = 'pets' | 'changes' | 'apiKeys' | 'transfer';
 
 /** These ports of a store, as the cases see them: what they need is checked before they run. */
 export type Ports<Name extends PortName> = Pick<CompleteStore, Name>;
-export type Pets = CompleteStore['pets'];
 
 /** What the suites use of a store. */
 type UsedStore = Pick<Store, PortName | 'check' | 'close'>;
 
-type Handle = Ports<PortName> & UsedStore;
+/** The same, as the cases see it. */
+type TestedStore = Pick<CompleteStore, keyof UsedStore>;
 
-/** What `open` gives beside what is tested. */
-export interface Handles<Tested> {
-  /** Closes it, and opens what was stored again: what can do that is durable. */
+/** How a case reopens, shares and closes what is tested. */
+export interface StoreControls<Tested> {
+  /** Closes it, and opens what was stored again. Only durable stores can. */
   readonly reopen?: (() => Promise<Tested & Closable>) | undefined;
   /** Opens what is stored once more, as another process does. */
   readonly another?: (() => Promise<Tested & Closable>) | undefined;
@@ -28,19 +29,19 @@ export interface Handles<Tested> {
 type Closable = Partial<Pick<Store, 'close'>>;
 
 /** What `open` resolves to: what is tested as `store`, or itself, with what else it can do. */
-export type Opened<Tested> = (Tested | { readonly store: Tested }) & Handles<Tested>;
+export type Opened<Tested> = (Tested | { readonly store: Tested }) & StoreControls<Tested>;
 
 /** What `storeTests` gets. */
 export type StoreSuite = SuiteOptions<Opened<UsedStore>>;
 
-/** What the suite of a port gets: the ports of a store that it needs, or some the port itself. */
+/** What the suite of a port gets: the ports of a store, or for some suites the port itself. */
 export type PortSuite<Port = never> = SuiteOptions<Opened<Partial<Pick<Store, PortName>> | Port>>;
 
 /** What the cases of a store get. Where `without` names `reopen` or `another`, those resolve to the same store. */
 export interface StoreSubject extends Ports<PortName> {
-  readonly store: Handle;
-  readonly reopen: () => Promise<Handle>;
-  readonly another: () => Promise<Handle>;
+  readonly store: TestedStore;
+  readonly reopen: () => Promise<TestedStore>;
+  readonly another: () => Promise<TestedStore>;
   readonly close: () => Promise<void>;
 }
 
@@ -56,12 +57,12 @@ async function openSubject(
 ): Promise<StoreSubject> {
   const opened = await open();
   const store = storeOf(opened, port);
-  const handles: Closable[] = [];
-  const further = (name: 'reopen' | 'another') => async () => {
+  const reopened: Closable[] = [];
+  const opener = (name: 'reopen' | 'another') => async () => {
     if (opened[name] === undefined && without.includes(name)) return store;
     requireMember(opened[name], name);
     const handle = await opened[name]();
-    handles.push(handle);
+    reopened.push(handle);
     return storeOf(handle, port);
   };
   const { pets, changes, apiKeys, transfer } = store;
@@ -71,11 +72,11 @@ async function openSubject(
     changes,
     apiKeys,
     transfer,
-    reopen: further('reopen'),
-    another: further('another'),
+    reopen: opener('reopen'),
+    another: opener('another'),
     async close() {
       try {
-        for (const handle of handles) await handle.close?.();
+        for (const handle of reopened) await handle.close?.();
       } finally {
         await opened.close();
       }
@@ -84,13 +85,16 @@ async function openSubject(
 }
 
 /** The store that a suite of this port tests: it may have been given the port alone. */
-function storeOf(opened: object, port: PortName): Handle {
+function storeOf(opened: object, port: PortName): TestedStore {
   const { store = opened } = opened as { readonly store?: object };
-  return (port in store ? store : { [port]: store }) as Handle;
+  return (port in store ? store : { [port]: store }) as TestedStore;
 }
 
 /** Adds the animals simultaneously; resolves to them as stored, in ascending order of id. */
-export async function addAll(pets: Pets, animals: readonly UnsavedPet[]): Promise<readonly Pet[]> {
+export async function addAll(
+  pets: PetRepository,
+  animals: readonly UnsavedPet[],
+): Promise<readonly Pet[]> {
   const added = await Promise.all(animals.map((animal) => pets.add(animal)));
   return added.sort(byId);
 }
@@ -99,11 +103,11 @@ export async function addAll(pets: Pets, animals: readonly UnsavedPet[]): Promis
 export const byId = (one: Pet, other: Pet): number => (one.id < other.id ? -1 : 1);
 
 /** Every animal of a store that holds a few hundred at most. */
-export const listAll = (pets: Pets): Promise<readonly Pet[]> => pets.list({ limit: 1000 });
+export const listAll = (pets: PetRepository): Promise<readonly Pet[]> => pets.list({ limit: 1000 });
 
 /** Checks every way of reading. */
 export async function checkReads(
-  pets: Pets,
+  pets: PetRepository,
   stored: readonly Pet[],
   removed: readonly Pet[] = [],
 ): Promise<void> {

@@ -3,7 +3,7 @@ import { apiKeyRepositoryTests } from './api-key-repository-tests.js';
 import { catalogueTransferTests } from './catalogue-transfer-tests.js';
 import { petChangesTests } from './pet-changes-tests.js';
 import { petRepositoryTests } from './pet-repository/pet-repository-tests.js';
-import { checkCode, outcomesOf, rejectWhenAborted, rejectsWithCode } from './rejection.js';
+import { checkCode, outcomesOf, checkRejectsWhenAborted, rejectsWithCode } from './rejection.js';
 import { samplePet, times } from './samples.js';
 import { callsOf, storeOneOfEach } from './store-operations.js';
 import { listAll, storeCases, type StoreSuite } from './store-subject.js';
@@ -21,7 +21,7 @@ export function storeTests(suite: StoreSuite): void {
   suite.describe('Store', () => {
     test('can serve while it is open, unless the caller has aborted', async ({ store }) => {
       await store.check();
-      await rejectWhenAborted((options) => [store.check(options)], 'check, aborted');
+      await checkRejectsWhenAborted((options) => [store.check(options)], 'check, aborted');
       await store.check();
     });
 

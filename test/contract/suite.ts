@@ -12,7 +12,7 @@ export interface TestRunner {
 
 /** What every suite gets: the functions of a test runner, and how to open what it tests. */
 export interface SuiteOptions<Opened> extends TestRunner {
-  /** Opens a new, empty one. Each case calls it, and closes what it gets, whatever comes of the case. */
+  /** Opens a new, empty one. Each case calls it and closes it, even if the case fails. */
   readonly open: () => Promise<Opened>;
   /**
    * The members that `open` leaves out on purpose, such as `reopen`. Cases that need one are skipped. Default: none, so
@@ -24,7 +24,7 @@ export interface SuiteOptions<Opened> extends TestRunner {
 /** Declares a case. */
 type DeclareCase<Subject> = (title: string, run: (subject: Subject) => Promise<void>) => void;
 
-/** Returns what declares cases that need these members of the subject. */
+/** Declares cases that need these members. Cases whose member is in `without` are skipped. */
 export type Cases<Subject> = (
   ...needs: readonly (keyof Subject & string)[]
 ) => DeclareCase<Subject>;
@@ -38,9 +38,9 @@ export const casesOf =
   }: Omit<SuiteOptions<Subject>, 'describe'>): Cases<Subject> =>
   (...needs) =>
   (title, run) => {
-    const left = needs.find((need) => without.includes(need));
-    const declare = left === undefined ? it : it.skip;
-    declare(left === undefined ? title : `${title} (without ${left})`, async () => {
+    const missing = needs.find((need) => without.includes(need));
+    const declare = missing === undefined ? it : it.skip;
+    declare(missing === undefined ? title : `${title} (without ${missing})`, async () => {
       const subject = await open();
       try {
         for (const need of needs) requireMember(subject[need], need);

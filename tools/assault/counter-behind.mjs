@@ -5,26 +5,15 @@ import { MongoClient } from 'mongodb';
 import { openMongoStore } from '../../build/src/adapters/mongodb/index.js';
 import { MongoProxy } from '../../build/test/adapters/mongodb/mongo-proxy.js';
 import { Mongod } from '../../build/test/adapters/mongodb/mongod.js';
+import { tryToAdd } from './support/mongo-creates.mjs';
 
 const WRITERS = 8;
 
 /** Adds animals until it is stopped. Every second one has an idempotency key. */
 async function write(store, writer, stop, { acknowledged, refused }) {
   for (let number = 0; !stop.aborted; number += 1) {
-    const name = `${writer}-${number}`;
-    const animal = { name, categoryId: 1n, status: 'available' };
-    const now = Date.now();
-    const claim = { scope: 's', key: name, fingerprint: name, keepUntil: now + 3_600_000 };
-    try {
-      const pet =
-        number % 2 === 0
-          ? await store.pets.add(animal)
-          : (await store.pets.addOnce(animal, claim, now)).pet;
-      acknowledged.push(pet);
-    } catch ({ code, cause }) {
-      const why = `${code}: ${cause?.message}`;
-      refused[why] = (refused[why] ?? 0) + 1;
-    }
+    const added = await tryToAdd(store, `${writer}-${number}`, number % 2 > 0, refused);
+    if (added) acknowledged.push(added);
     await delay(5);
   }
 }
@@ -57,7 +46,7 @@ export async function attack({ short, show, random }) {
       await Promise.all(writing);
       proxy.fateOf = () => 'passes';
       await store.close();
-      // To the last 50 ids, which are in use.
+      // Back by up to 50 ids, which are in use.
       const last = seen.acknowledged.at(-1).id - BigInt(Math.floor(random() * 50));
       await client.db().collection('counters').updateOne({}, { $set: { last } });
     }

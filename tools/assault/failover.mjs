@@ -3,9 +3,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { openMongoStore } from '../../build/src/adapters/mongodb/index.js';
 import { ReplicaSet } from '../../build/test/adapters/mongodb/mongod.js';
+import { tryToAdd } from './support/mongo-creates.mjs';
 
 const WRITERS = ['keyed-1', 'keyed-2', 'keyed-3', 'keyed-4', 'plain-1', 'plain-2'];
-/** A create that is not acknowledged for so long, in milliseconds, never will be. An election takes some 12 s. */
+/** After this many milliseconds a create counts as lost. An election takes some 12 s. */
 const LONGEST = 120_000;
 
 /** The names of all animals of a store. */
@@ -25,30 +26,18 @@ async function writeDuring(fault, store) {
   const refused = {};
   let isOver = false;
 
-  /** Resolves to whether the animal was acknowledged. */
-  const add = async (name) => {
-    const animal = { name, categoryId: 1n, status: 'available' };
-    const now = Date.now();
-    const claim = { scope: 's', key: name, fingerprint: name, keepUntil: now + 3_600_000 };
-    try {
-      if (name.startsWith('plain')) await store.pets.add(animal);
-      else await store.pets.addOnce(animal, claim, now);
-      acknowledged.push(name);
-      return true;
-    } catch ({ code, cause }) {
-      const why = `${code}: ${cause?.message}`;
-      refused[why] = (refused[why] ?? 0) + 1;
-      return false;
-    }
-  };
   const write = async (writer) => {
+    const isKeyed = writer.startsWith('keyed');
     for (let number = 0; !isOver; number += 1) {
       const name = `${writer}-${number}`;
       const began = performance.now();
-      while (!(await add(name)) && name.startsWith('keyed')) {
+      let added = await tryToAdd(store, name, isKeyed, refused);
+      while (isKeyed && !added) {
         if (performance.now() - began > LONGEST) throw new Error(`${name} is never acknowledged`);
         await delay(100);
+        added = await tryToAdd(store, name, isKeyed, refused);
       }
+      if (added) acknowledged.push(name);
       await delay(5);
     }
   };

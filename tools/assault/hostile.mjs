@@ -7,21 +7,20 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
-import { main, startService } from '../service.mjs';
-import { controlGroups } from './control-groups.mjs';
-import { head, opened, startClient } from './hostile-client.mjs';
-import { inFolder } from './keyed-creates.mjs';
+import { inFolder, main, startService } from '../service.mjs';
+import { controlGroups } from './support/control-groups.mjs';
+import { head, opened, startClient } from './support/hostile-client.mjs';
 
 const [KEY, OTHER_KEY] = ['first-key-of-the-attack', 'second-key-of-the-attack'];
 /** 127 KB of requests without a key. */
 const FLOOD =
   head('GET /openapi.json').repeat(60) + 'GET / HTTP/1.1\r\nHost:\r\n\r\n'.repeat(5_000);
-/** The longest page, in KiB: 100 animals whose names are 1,000 characters of 4 bytes. */
-const PAGE = 400;
-/** The service holds so many connections at most. */
+/** The longest page: 100 animals whose names are 1,000 characters of 4 bytes. */
+const PAGE_KIB = 400;
+/** The service's highest number of connections. */
 const MOST_OPEN = 2_000;
 
-const WATCH = new URL('./stopwatch.mjs', import.meta.url).href;
+const WATCH = new URL('./support/watch-event-loop.mjs', import.meta.url).href;
 const OPTIONS = ['--expose-gc', '--import', WATCH];
 const SERVE = [main, 'serve'];
 
@@ -54,7 +53,7 @@ const reading = (texts, milliseconds) => async (port) => {
   return sockets;
 };
 
-/** Sends one more character on each socket every `pause` milliseconds. Returns how to end that. */
+/** Sends one more character on each socket every `pause` milliseconds. Returns a function that stops it. */
 function drip(sockets, character, pause) {
   const write = (socket) => socket.writable && socket.write(character);
   const dripping = setInterval(() => sockets.forEach(write), pause);
@@ -106,7 +105,6 @@ async function attackIn(folder, short, show) {
   const settings = {
     API_KEYS: `${KEY},${OTHER_KEY}`,
     STORE_URL: `sqlite:${join(folder, 'animals.db')}`,
-    WATCH_EVENT_LOOP: '1',
   };
   const command = [process.execPath, ...OPTIONS, ...SERVE];
   await using service = await startService(settings, { command, ipc: true });
@@ -140,7 +138,7 @@ async function attackIn(folder, short, show) {
     show(`${name}: longest stall of the event loop`, stall, 'at most', 100 * patience, ' ms');
   };
 
-  await (await fetch(new URL('/openapi.json', service.url))).arrayBuffer(); // made when somebody first asks for it
+  await (await fetch(new URL('/openapi.json', service.url))).arrayBuffer(); // made on the first request
   // 1,600 clients on this machine send 240 MB in an instant: on a busy one a bare net.Server needs 390 ms to read it.
   for (const count of short ? [400] : [400, 1_600]) {
     await round(`${count} clients that pipeline and never read`, async (port) => {
@@ -151,7 +149,7 @@ async function attackIn(folder, short, show) {
   }
 
   for (let index = 0; index < 100; index += 1) await add(KEY, '🐈'.repeat(1_000));
-  for (let index = 0; index < 300; index += 1) await request(KEY, '/pets?limit=100'); // compiles
+  for (let index = 0; index < 300; index += 1) await request(KEY, '/pets?limit=100'); // warms up the compiler
   const neverReads = async (port) => {
     const sockets = await openAll(port, many(200, get('/v1/pets?limit=100').repeat(10)), false);
     await delay(1_000);
@@ -159,7 +157,11 @@ async function attackIn(folder, short, show) {
     show('  another key meanwhile: status', status, 'equals', 200);
     return sockets;
   };
-  await round('200 clients that ask for the longest page and never read', neverReads, PAGE + 256);
+  await round(
+    '200 clients that ask for the longest page and never read',
+    neverReads,
+    PAGE_KIB + 256,
+  );
 
   await round('300 bodies of one key that come slowly', async (port) => {
     const sockets = await openAll(port, many(300, post('Content-Length: 2000')));
@@ -202,7 +204,7 @@ async function attackIn(folder, short, show) {
 /** Attacks a service in a container of 256 MiB that has a fifth of a CPU. */
 async function attackContainer(short, show) {
   const groups = controlGroups({ memory: 256 * 1024 ** 2, cpu: 0.2 });
-  if (groups === undefined) return 'control groups (version 1) for its last two figures';
+  if (groups === undefined) return 'control groups (version 1): the last two figures';
   const command = groups.command([process.execPath, ...SERVE]);
   const service = await startService({ API_KEYS: KEY, STORE_URL: 'memory:' }, { command });
   const { port } = service.url;

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Ledger, inFolder, persist, serve } from './keyed-creates.mjs';
+import { inFolder } from '../service.mjs';
+import { Ledger, createUntilAcknowledged, serve } from './support/keyed-creates.mjs';
 
 const WRITERS = 64;
 
@@ -16,7 +17,7 @@ export const attack = ({ short, show, random }) =>
     const write = async () => {
       while (!isOver) {
         const name = randomUUID();
-        ledger.acknowledge(name, await persist(name, () => service));
+        ledger.acknowledge(name, await createUntilAcknowledged(name, () => service));
       }
     };
     const writing = Promise.all(Array.from({ length: WRITERS }, write));

@@ -4,14 +4,15 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Ledger, inFolder, persist, serve } from './keyed-creates.mjs';
-import { CUTS, Disk, events, recording } from './power-record.mjs';
+import { inFolder } from '../service.mjs';
+import { Ledger, createUntilAcknowledged, serve } from './support/keyed-creates.mjs';
+import { CUTS, Disk, events, recording } from './support/power-record.mjs';
 
 const WRITERS = 8;
 
 /**
  * Runs the service under strace and creates animals. It ends once in order, and then `crashes` times while a commit is
- * being synced; the writers retry what they do not know of. Returns the record.
+ * being synced; the writers retry what was not acknowledged. Returns the record.
  */
 async function recordOf(folder, { creates, crashes }) {
   const logs = [];
@@ -27,7 +28,7 @@ async function recordOf(folder, { creates, crashes }) {
     while (number < last) {
       number += 1;
       const name = `animal-${number}-`.padEnd(100 + ((number * 97) % 800), 'x');
-      await persist(name, () => service);
+      await createUntilAcknowledged(name, () => service);
     }
   };
   const writeAll = () => Promise.all(Array.from({ length: WRITERS }, write));
@@ -42,7 +43,7 @@ async function recordOf(folder, { creates, crashes }) {
     const writing = writeAll();
     await Promise.race([service.end(), writing]);
     await service.end('SIGKILL');
-    last = number; // from here on only retries: they must not depend on what comes after them
+    last = number; // no new creates: only the writers' retries are still to come
     await start();
     await writing;
     await service.end(crash % 2 ? 'SIGKILL' : 'SIGTERM');

@@ -31,7 +31,8 @@ export async function tryHosts(cwd) {
     const stdio = ['ignore', 'pipe', 'inherit'];
     const child = spawn(process.execPath, ['start.mjs', host], { cwd, env, stdio });
     try {
-      const [base] = await once(createInterface(child.stdout), 'line');
+      const ended = once(child, 'exit').then(([code]) => assert.fail(`${host} ends with ${code}`));
+      const [base] = await Promise.race([once(createInterface(child.stdout), 'line'), ended]);
       await tryOut(base);
       console.log(`${host}: POST 201, GET 200, 401, 404`);
     } finally {

@@ -74,7 +74,7 @@ export const commonHeaders = (id, method) => ({
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': method === 'GET' ? 'private, no-cache' : 'no-store',
 });
-/** Those of one animal, which is deprecated. */
+/** Those of getPet, which is deprecated. */
 export const deprecation = {
   Deprecation: '@1795132800',
   Sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
@@ -104,5 +104,5 @@ export const logResponse = (request, response, { requestId, operation, began }) 
   );
 
 /** Tells `npm run measure` where the peer listens. */
-export const isListening = (port) =>
+export const announce = (port) =>
   process.stderr.write(`${JSON.stringify({ url: `http://127.0.0.1:${port}/v1` })}\n`);

@@ -69,4 +69,4 @@ app.get('/v1/pets/:petId', getting, async ({ params }, reply) => {
 
 process.on('SIGTERM', () => void app.close());
 await app.listen({ host: '127.0.0.1', port: 0 });
-animals.isListening(app.server.address().port);
+animals.announce(app.server.address().port);

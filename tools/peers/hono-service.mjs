@@ -62,7 +62,7 @@ app.get('/v1/pets/:petId', (context) => {
 });
 
 const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, ({ port }) =>
-  animals.isListening(port),
+  animals.announce(port),
 );
 process.on('SIGTERM', () => {
   server.close();

@@ -53,7 +53,7 @@ router.get('/v1/pets/:petId', (context) => {
 });
 app.use(router.routes());
 
-const server = app.listen(0, '127.0.0.1', () => animals.isListening(server.address().port));
+const server = app.listen(0, '127.0.0.1', () => animals.announce(server.address().port));
 process.on('SIGTERM', () => {
   server.close();
   server.closeAllConnections();

@@ -18,10 +18,10 @@ const untilReady = ({ check }: CompleteStore): Promise<boolean> =>
     ),
   );
 
-describeOnOwnServers('A MongoDB store whose servers', (create, binary) => {
+describeOnOwnServers('A MongoDB store', (create, binary) => {
   afterEach(closeAll);
 
-  it('cannot be reached is opened, says why it cannot serve, and serves once they are there', async () => {
+  it('opens while its servers are unreachable, says why, and serves once they start', async () => {
     const server = await create();
     const store = await open(server.uri('animals'));
     expect(await causeOf(store.check())).to.include('ECONNREFUSED');
@@ -31,14 +31,14 @@ describeOnOwnServers('A MongoDB store whose servers', (create, binary) => {
     await untilReady(store);
   });
 
-  it('belong to a replica set of another name says both names', async () => {
+  it('names both replica sets if its servers belong to another one', async () => {
     const server = await (await create()).start();
     const url = server.uri('animals').replace('directConnection=true', 'replicaSet=others');
     const store = await open(url);
     for (const name of ['others', SET]) expect(await causeOf(store.check())).to.include(name);
   });
 
-  it('know a user is served as far as its rights go', async () => {
+  it('allows what the rights of its database user allow, and names the missing ones', async () => {
     const server = await (await create({ replicaSet: false })).start('--auth');
     const uriOf = (login: string) => `${server.uri('animals', login)}&authSource=admin`;
     await server.administer({ createUser: 'root', pwd: 'x', roles: ['root'] });
@@ -67,7 +67,7 @@ describeOnOwnServers('A MongoDB store whose servers', (create, binary) => {
     expect(await causeOf(reader.pets.add(rex))).to.include('not authorized');
   });
 
-  it('lack a majority says so of every write, and reads', async () => {
+  it('says of every write that the majority is missing, and reads', async () => {
     const set = await ReplicaSet.start(binary, { arbiter: true });
     try {
       const store = await open(set.uri('animals'));
@@ -94,7 +94,7 @@ describeOnOwnServers('A MongoDB store whose servers', (create, binary) => {
     }
   });
 
-  it('include one whose name nobody resolves are used without it', async () => {
+  it('works without a server whose name nobody resolves', async () => {
     const server = await create();
     await server.start();
     const host = server.host.replace('127.0.0.1', 'localhost');

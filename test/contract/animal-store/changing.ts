@@ -3,7 +3,7 @@ import { INT64_MAX } from '../../../src/domain/int64.js';
 import { petWithId, unsavedPet, type NewPet } from '../../../src/domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
-import { rejectWhenAborted, rejectsWithCode } from '../rejection.js';
+import { checkRejectsWhenAborted, rejectsWithCode } from '../rejection.js';
 import { FULL_PET } from '../samples.js';
 import { BAD_VALUES } from './creating.js';
 import {
@@ -110,7 +110,7 @@ export function changingCases(cases: AnimalStoreCases): void {
     const { pet } = await subject.animalStore.createPet(FULL_PET);
     const from = 'gone' as PetStatus;
     for (const change of bothOf(subject))
-      await rejectWhenAborted((options) => [
+      await checkRejectsWhenAborted((options) => [
         change(pet.id, options),
         change(INT64_MAX + 1n, options),
         change(pet.id, { ...options, from }),

@@ -1,11 +1,9 @@
 import type { PetQuery } from '../../../src/application/animal-store.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
-import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
-import { rejectWhenAborted, rejectsWithCode } from '../rejection.js';
+import { checkRejectsWhenAborted, rejectsWithCode } from '../rejection.js';
+import { FILTERS } from '../samples.js';
 import { checkNames, createMany, valuesOf, type AnimalStoreCases } from './subject.js';
-
-const FILTERS = [undefined, ...PET_STATUSES];
 
 const BAD_PARAMETERS: Readonly<Record<keyof PetQuery, readonly unknown[]>> = {
   limit: [0, -1, 101, 1.5, NaN, Infinity, 2 ** 32 + 1, '5', 5n, null, [5]],
@@ -89,7 +87,7 @@ export function readingCases(cases: AnimalStoreCases): void {
   }) => {
     const { pet } = await animalStore.createPet(FIDO);
     assert.deepEqual(await animalStore.getPet(pet.id), pet);
-    await rejectWhenAborted((options) => [
+    await checkRejectsWhenAborted((options) => [
       animalStore.listPets({}, options),
       animalStore.listPets({ limit: 0 }, options),
       animalStore.createPet(FIDO, options),

@@ -2,10 +2,9 @@ import type {
   AnimalStore,
   ExperimentalAnimalStore,
 } from '../../../src/application/animal-store.js';
-import type { NewPet, Pet } from '../../../src/domain/pet.js';
-import { PET_STATUSES } from '../../../src/domain/pet-status.js';
+import type { Pet } from '../../../src/domain/pet.js';
 import assert from 'node:assert/strict';
-import { times } from '../samples.js';
+import { petInTurn, times } from '../samples.js';
 import { byId } from '../store-subject.js';
 import type { Cases } from '../suite.js';
 
@@ -22,11 +21,9 @@ export type AnimalStoreCases = Cases<AnimalStoreSubject>;
 
 /** Adds `count` animals simultaneously, their statuses in turn; resolves to them in ascending order of id. */
 export async function createMany(animalStore: AnimalStore, count: number): Promise<readonly Pet[]> {
-  const creating = times(count, (number) => {
-    const status = PET_STATUSES[number % 3];
-    const animal: NewPet = { name: `Pet ${number}`, categoryId: number, status };
-    return animalStore.createPet(animal);
-  });
+  const creating = times(count, (number) =>
+    animalStore.createPet({ ...petInTurn(number), name: `Pet ${number}`, categoryId: number }),
+  );
   return (await Promise.all(creating)).map(({ pet }) => pet).sort(byId);
 }
 

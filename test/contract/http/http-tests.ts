@@ -1,12 +1,11 @@
 import { checkRow } from './check-response.js';
-import { USUAL_KEY, JSON_TYPE, type RowRequest } from './row.js';
+import { JSON_TYPE, USUAL_KEY, type Layer, type RowRequest, type Topic } from './row.js';
 import { ACCESS } from './rules-access.js';
 import { CHANGING } from './rules-changing.js';
 import { CREATING } from './rules-creating.js';
 import { READING } from './rules-reading.js';
 import { SERVICE } from './rules-service.js';
 import { TRANSPORT } from './rules-transport.js';
-import type { Layer, Topic } from './topic.js';
 import { withService, type OpenHttp } from './tested-service.js';
 
 /** Every rule of the HTTP interface. */
@@ -39,12 +38,12 @@ export function httpTests({
   for (const { topic, layer = 'interface', rules, ...setup } of HTTP_RULES) {
     if (!layers.includes(layer)) continue;
     describe(topic, () => {
-      for (const [rule, cases] of Object.entries(rules)) {
-        if (typeof cases === 'function') it(rule, () => withService(open, setup, cases));
+      for (const [rule, rowsOrCase] of Object.entries(rules)) {
+        if (typeof rowsOrCase === 'function') it(rule, () => withService(open, setup, rowsOrCase));
         else
           describe(rule, () => {
-            for (const row of cases)
-              it(shown(row.request), () =>
+            for (const row of rowsOrCase)
+              it(titleOf(row.request), () =>
                 withService(open, setup, (service) => checkRow(row, service)),
               );
           });
@@ -53,8 +52,8 @@ export function httpTests({
   }
 }
 
-/** A request as the name of a test: in short, with every character visible. */
-function shown({ method, path, headers, body, chunked }: RowRequest): string {
+/** A request in short, with every character visible. */
+function titleOf({ method, path, headers, body, chunked }: RowRequest): string {
   const special = headers.filter((header) => header !== USUAL_KEY && header !== JSON_TYPE);
   const parts = [path, ...special.map((header) => header.join(': ')), String(body ?? '')];
   const lines = parts.filter((part) => part !== '').map((part) => JSON.stringify(part));

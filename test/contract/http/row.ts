@@ -1,10 +1,28 @@
 import type { ErrorCode } from '../../../src/adapters/http/index.js';
-import { KEYS } from './service-parts.js';
+import { KEYS, type ServiceSetup } from './service-parts.js';
+import type { TestedService } from './tested-service.js';
 
 /*
- * The rules of the HTTP interface as data. A row is a request and the response that it must get. Rows know nothing of the
- * test runner or the transport.
+ * The rules of the HTTP interface as data, for any test runner and transport. A row is a request and the response that it
+ * must get.
  */
+
+/**
+ * What a rule depends on: the interface alone, the transport, which passes requests and responses on, or a socket,
+ * because no request of Fetch can show it.
+ */
+export type Layer = 'interface' | 'transport' | 'socket';
+
+/** Rules about one subject, on services that are set up alike. */
+export interface Topic extends ServiceSetup {
+  readonly topic: string;
+  /** Default: `interface`. */
+  readonly layer?: Layer;
+  /** By title: rows, or a case that sends several requests. Each has a service of its own. */
+  readonly rules: Readonly<
+    Record<string, readonly Row[] | ((service: TestedService) => Promise<void>)>
+  >;
+}
 
 export interface Row {
   readonly request: RowRequest;
@@ -61,34 +79,38 @@ export const error = (
 
 export const bearer = (key: string): Header => ['Authorization', `Bearer ${key}`];
 
-/** What most requests have. */
 export const USUAL_KEY = bearer(KEYS.all);
 export const JSON_TYPE: Header = ['Content-Type', 'application/json'];
 
-/** A request without a key. */
-export const bare = (name: string, path: string, ...headers: Header[]): RowRequest => ({
-  method: name,
+/** A request with these headers only. */
+export const bare = (method: string, path: string, ...headers: Header[]): RowRequest => ({
+  method,
   path,
   headers,
 });
 
 /** A request with a key of every scope; `path` is below the default base path. */
-export const method = (name: string, path: string, ...headers: Header[]): RowRequest =>
-  bare(name, `/v1${path}`, USUAL_KEY, ...headers);
+export const authorized = (method: string, path: string, ...headers: Header[]): RowRequest =>
+  bare(method, `/v1${path}`, USUAL_KEY, ...headers);
 
 export const get = (path: string, ...headers: Header[]): RowRequest =>
-  method('GET', path, ...headers);
+  authorized('GET', path, ...headers);
 
 /** A create. */
 export const post = (body: RowRequest['body'] & {}, ...headers: Header[]): RowRequest => ({
-  ...method('POST', '/pets', JSON_TYPE, ...headers),
+  ...authorized('POST', '/pets', JSON_TYPE, ...headers),
   body,
 });
 
 /** A create whose body has another media type, or none. */
 export const postAs = (type?: string, body: string = PET): RowRequest => ({
-  ...method('POST', '/pets', ...(type === undefined ? [] : [['Content-Type', type] as const])),
+  ...authorized('POST', '/pets', ...(type === undefined ? [] : [['Content-Type', type] as const])),
   body,
+});
+
+export const withHeaders = (request: RowRequest, ...headers: readonly Header[]): RowRequest => ({
+  ...request,
+  headers: [...request.headers, ...headers],
 });
 
 /** The same request with another key, or with none. */
@@ -113,6 +135,3 @@ export const created = (
   headers: { Location: '/v1/pets/6' },
   body: `{"id":6,"name":${name},"categoryId":${categoryId},"status":${status}}`,
 });
-
-/** The words of a text: several short values on one line. */
-export const words = (text: string): readonly string[] => text.split(' ');

@@ -1,6 +1,8 @@
+import { words } from '../samples.js';
 import {
   PET,
   all,
+  authorized,
   bare,
   bearer,
   by,
@@ -9,13 +11,11 @@ import {
   ok,
   post,
   row,
-  method,
-  words,
   type ExpectedResponse,
   type Header,
+  type Topic,
 } from './row.js';
 import { KEYS } from './service-parts.js';
-import type { Topic } from './topic.js';
 
 const REALM = 'Bearer realm="animal-store"';
 
@@ -90,7 +90,7 @@ export const ACCESS: readonly Topic[] = [
           get('/pets?limit=0'),
           get('/pets/abc'),
           post('{'),
-          method('PUT', '/pets'),
+          authorized('PUT', '/pets'),
           get('/orders'),
         ].map((request) => row(by(undefined, request), MISSING)),
         ...[get('/pets/1'), post('{}')].map((request) => row(by('nobody', request), INVALID)),
@@ -108,7 +108,7 @@ export const ACCESS: readonly Topic[] = [
         row(by(KEYS.reader, post(PET)), forbidden('pets:write')),
         row(by(KEYS.writer, get('/pets')), forbidden('pets:read')),
         row(by(KEYS.writer, get('/pets/1')), forbidden('pets:read')),
-        row(by(KEYS.writer, method('HEAD', '/pets')), forbidden('pets:read')),
+        row(by(KEYS.writer, authorized('HEAD', '/pets')), forbidden('pets:read')),
       ],
     },
   },
@@ -120,7 +120,7 @@ export const ACCESS: readonly Topic[] = [
         get('/pets/1/2'),
         get('/store/orders'),
         bare('GET', '/V1/pets'),
-        method('DELETE', '/orders'),
+        authorized('DELETE', '/orders'),
         bare('OPTIONS', '/v1/orders'),
       ),
     },
@@ -131,7 +131,7 @@ export const ACCESS: readonly Topic[] = [
       'that a path does not have are refused': [
         ...words('PUT DELETE PROPFIND').map((name) =>
           row(
-            method(name, '/pets'),
+            authorized(name, '/pets'),
             error(405, 'method_not_allowed', {
               message: /GET, HEAD, POST, OPTIONS/,
               headers: { Allow: 'GET, HEAD, POST, OPTIONS' },
@@ -141,8 +141,8 @@ export const ACCESS: readonly Topic[] = [
         ...all(
           error(405, 'method_not_allowed', { headers: { Allow: 'GET, HEAD, OPTIONS' } }),
           { ...post(PET), path: '/v1/pets/1' },
-          method('PATCH', '/pets/1'),
-          method('DELETE', '/pets/1'),
+          authorized('PATCH', '/pets/1'),
+          authorized('DELETE', '/pets/1'),
           bare('POST', '/livez'),
         ),
       ],

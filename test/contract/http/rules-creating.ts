@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
+import { words } from '../samples.js';
 import {
   PET,
   all,
+  authorized,
   by,
   created,
   error,
   get,
   post,
   row,
-  method,
-  words,
   type Header,
   type RowRequest,
+  type Topic,
 } from './row.js';
 import { KEYS } from './service-parts.js';
 import type { TestedService } from './tested-service.js';
-import type { Topic } from './topic.js';
 
 const invalid = (message: RegExp) => error(400, 'invalid_pet', { message });
 
@@ -28,8 +28,7 @@ const nested = (depth: number) => beside(`"x":${'['.repeat(depth)}1${']'.repeat(
 
 const keyed = (key: string): Header => ['Idempotency-Key', key];
 
-/** Sends a create, and checks its status. */
-async function create(service: TestedService, status: number, request: RowRequest) {
+async function createExpecting(service: TestedService, status: number, request: RowRequest) {
   const response = await service.send(request);
   assert.equal(response.status, status, `${JSON.stringify(request)} got ${response.body}`);
   return response;
@@ -38,7 +37,7 @@ async function create(service: TestedService, status: number, request: RowReques
 /** Adding an animal. */
 export const CREATING: readonly Topic[] = [
   {
-    topic: 'the fields of a new animal',
+    topic: 'a new animal',
     rules: {
       'keeps a name exactly': [
         ...words('"e\u0301" "\ufeffa"').map((name) => row(named(name), created(name))),
@@ -47,7 +46,7 @@ export const CREATING: readonly Topic[] = [
         row(named('"\\ufffd"'), created('"\ufffd"')),
         row(named(`"${'🐈'.repeat(1000)}"`), created(`"${'🐈'.repeat(1000)}"`)),
       ],
-      'refuses a name that is blank, no text or no Unicode': all(
+      'refuses a name that is blank, not text or not Unicode': all(
         invalid(/name must/),
         ...words('"\u00a0\\n" null 7 "a\\u0000b" "\\ud83d"').map(named),
       ),
@@ -64,7 +63,7 @@ export const CREATING: readonly Topic[] = [
         row(categorised('7e2'), created('"Bella"', '700')),
         row(categorised('-0'), created('"Bella"', '0')),
       ],
-      'refuses a categoryId that is no int64': all(
+      'refuses a categoryId that is not an int64': all(
         invalid(/categoryId must/),
         ...words('1.5 9223372036854775808 9.2e18 9.223372036854775807e18 1e999999999 "7" null').map(
           categorised,
@@ -108,11 +107,11 @@ export const CREATING: readonly Topic[] = [
       'has the fields itself, not in __proto__': [
         row(post('{"__proto__":{"name":"Bella","categoryId":7}}'), invalid(/name is required/)),
       ],
-      'is refused if it is JSON but no object': all(
+      'is refused if it is JSON but not an object': all(
         error(400, 'invalid_pet'),
         ...words('[] null "{}"').map((json) => post(json)),
       ),
-      'is refused if it is no JSON': all(
+      'is refused if it is not JSON': all(
         error(400, 'malformed_json'),
         post(' \r\n\t '),
         post('{"name":"Bella","categoryId":7'),
@@ -125,7 +124,7 @@ export const CREATING: readonly Topic[] = [
       'is refused if it is empty, whatever its type': all(
         error(400, 'missing_body', { message: /^The request needs a JSON body\.$/ }),
         post(''),
-        method('POST', '/pets'),
+        authorized('POST', '/pets'),
       ),
     },
   },
@@ -141,7 +140,7 @@ export const CREATING: readonly Topic[] = [
       ),
       'means nothing to other operations': all({ status: 200 }, get('/pets', keyed('not one'))),
       async 'replays the first response, and refuses another animal with 422'(service) {
-        const first = await create(service, 201, post(PET, keyed('once')));
+        const first = await createExpecting(service, 201, post(PET, keyed('once')));
         assert.equal(first.headers.get('Idempotency-Replayed'), null);
         const others = ['{"name":"bella","categoryId":7}', PET.replace('}', ',"status":"sold"}')];
         const respelled = '{"categoryId":7.0, "id":4, "status":"available", "name":"\\u0042ella"}';
@@ -152,10 +151,10 @@ export const CREATING: readonly Topic[] = [
           post(respelled, keyed('once')),
         ]) {
           for (const other of others) {
-            const refused = await create(service, 422, post(other, keyed('once')));
+            const refused = await createExpecting(service, 422, post(other, keyed('once')));
             assert.match(refused.body, /"code":"idempotency_key_reused"/);
           }
-          const replay = await create(service, 201, request);
+          const replay = await createExpecting(service, 201, request);
           assert.equal(replay.body, first.body);
           assert.equal(replay.headers.get('Location'), first.headers.get('Location'));
           assert.equal(replay.headers.get('Idempotency-Replayed'), 'true');
@@ -164,19 +163,19 @@ export const CREATING: readonly Topic[] = [
       },
       async 'belongs to its API key'(service) {
         for (const [index, key] of [KEYS.all, KEYS.second, KEYS.writer].entries()) {
-          const { body } = await create(service, 201, by(key, post(PET, keyed('mine'))));
+          const { body } = await createExpecting(service, 201, by(key, post(PET, keyed('mine'))));
           assert.match(body, new RegExp(`^\\{"id":${6 + index},`));
         }
       },
       async 'is not used up by a request that is refused'(service) {
-        await create(service, 400, post('{}', keyed('mended')));
-        await create(service, 400, post('{', keyed('mended')));
-        await create(service, 403, by(KEYS.reader, post(PET, keyed('mended'))));
+        await createExpecting(service, 400, post('{}', keyed('mended')));
+        await createExpecting(service, 400, post('{', keyed('mended')));
+        await createExpecting(service, 403, by(KEYS.reader, post(PET, keyed('mended'))));
 
-        const { headers } = await create(service, 201, post(PET, keyed('mended')));
+        const { headers } = await createExpecting(service, 201, post(PET, keyed('mended')));
         assert.equal(headers.get('Idempotency-Replayed'), null);
-        await create(service, 400, post('{}', keyed('mended')));
-        const replay = await create(service, 201, post(PET, keyed('mended')));
+        await createExpecting(service, 400, post('{}', keyed('mended')));
+        const replay = await createExpecting(service, 201, post(PET, keyed('mended')));
         assert.equal(replay.headers.get('Idempotency-Replayed'), 'true');
       },
     },

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
+import { words } from '../samples.js';
 import {
+  PET,
   all,
+  authorized,
   bare,
   by,
   error,
   get,
-  method,
   ok,
   post,
-  PET,
   row,
-  words,
   type Header,
+  type Topic,
 } from './row.js';
 import { KEYS } from './service-parts.js';
 import type { TestedService } from './tested-service.js';
-import type { Topic } from './topic.js';
 
 const ADA = '{"id":1,"name":"Ada","categoryId":-9223372036854775808,"status":"available"}';
 const BO = '{"id":2,"name":"Bo","categoryId":0,"status":"pending"}';
@@ -26,10 +26,10 @@ const ED = '{"id":5,"name":"Ed","categoryId":4,"status":"sold"}';
 const list = (...animals: string[]): string => `[${animals.join(',')}]`;
 const invalid = (message: RegExp) => error(400, 'invalid_parameter', { message });
 const next = (query: string) => `<?${query}>; rel="next"`;
-const knowing = (tag: string): Header => ['If-None-Match', tag];
+const ifNoneMatch = (tag: string): Header => ['If-None-Match', tag];
 
 /** The values of a parameter as lists; an empty value first. */
-const lists = (parameter: string, values: string) =>
+const listsWith = (parameter: string, values: string) =>
   ['', ...words(values)].map((value) => get(`/pets?${parameter}=${value}`));
 
 /** The ids in a body, as text: an int64 does not survive JSON.parse. */
@@ -65,7 +65,7 @@ export const READING: readonly Topic[] = [
         row(get('/pets?status=pending'), ok(list(BO))),
         row(get('/pets?limit=100&status=sold'), ok(list(CY, ED))),
       ],
-      'begins behind any int64': [
+      'starts after any int64': [
         row(get('/pets?after=-9223372036854775808&limit=1'), ok(list(ADA))),
         row(get('/pets?after=9223372036854775807'), ok('[]', { Link: null })),
       ],
@@ -78,17 +78,17 @@ export const READING: readonly Topic[] = [
         row(get('/pets?limit=1&status=sold&after=3'), ok(list(ED), { Link: null })),
         row(get('/pets?utm=1&%6Cimit=1'), ok(list(ADA), { Link: next('limit=1&after=1') })),
       ],
-      'refuses a limit that is no integer from 1 to 100': all(
+      'refuses a limit that is not an integer from 1 to 100': all(
         invalid(/limit .*1 to 100/),
-        ...lists('limit', '0 101 1.5 05'),
+        ...listsWith('limit', '0 101 1.5 05'),
       ),
       'refuses a status that does not exist': all(
         invalid(/status .*available, pending, sold/),
-        ...lists('status', 'unknown Available'),
+        ...listsWith('status', 'unknown Available'),
       ),
-      'refuses to begin behind what is no int64': all(
+      'refuses to start after anything but an int64': all(
         invalid(/after .*64-bit integer/),
-        ...lists('after', 'abc 9223372036854775808'),
+        ...listsWith('after', 'abc 9223372036854775808'),
       ),
       'refuses a parameter that is given twice': [
         row(get('/pets?limit=5&limit=5'), invalid(/limit /)),
@@ -118,7 +118,7 @@ export const READING: readonly Topic[] = [
       ],
       async 'returns 20 animals by default, and each exactly once along the links'(service) {
         for (let count = 0; count < 20; count += 1) await service.send(post(PET));
-        const all25 = await service.animals();
+        const stored = await service.animals();
 
         const [first = '', second = '', ...others] = await pagesFrom(service, '/pets');
         assert.deepEqual([idsOf(first).length, idsOf(second).length], [20, 5]);
@@ -126,7 +126,7 @@ export const READING: readonly Topic[] = [
 
         for (const status of words('available pending sold')) {
           const pages = await pagesFrom(service, `/pets?status=${status}&limit=2`);
-          const wanted = all25.filter((animal) => animal.includes(`"status":"${status}"`));
+          const wanted = stored.filter((animal) => animal.includes(`"status":"${status}"`));
           assert.deepEqual(pages.flatMap(idsOf), idsOf(wanted.join()), status);
         }
       },
@@ -142,47 +142,50 @@ export const READING: readonly Topic[] = [
         ),
         row(get('/pets/4'), ok(DI)),
       ],
-      'finds no animal by what is no int64, or the id of none': all(
+      'gets 404 for an unknown id, and for anything but an int64': all(
         error(404, 'pet_not_found'),
         ...words('-1 999 9223372036854775808 abc 007').map((id) => get(`/pets/${id}`)),
       ),
+      'ignores If-Match': [row(get('/pets/1', ['If-Match', '"x"']), ok(ADA))],
       'ignores the query': [row(get('/pets/1?limit=0&status=x'), ok(ADA))],
     },
   },
   {
-    topic: 'what the client has already',
+    topic: 'a request with If-None-Match',
     rules: {
       'gets 304 for *, also with a Link': [
         ...all(
           { status: 304, body: '' },
-          get('/pets/1', knowing('*')),
-          get('/pets', knowing('*')),
-          method('HEAD', '/pets', knowing('*')),
-          bare('GET', '/docs', knowing('*')),
+          get('/pets/1', ifNoneMatch('*')),
+          get('/pets', ifNoneMatch('*')),
+          authorized('HEAD', '/pets', ifNoneMatch('*')),
+          bare('GET', '/docs', ifNoneMatch('*')),
         ),
-        row(get('/pets?limit=1', knowing('*')), { status: 304, headers: { Link: /rel="next"/ } }),
+        row(get('/pets?limit=1', ifNoneMatch('*')), {
+          status: 304,
+          headers: { Link: /rel="next"/ },
+        }),
       ],
-      'is what If-None-Match says alone': [row(get('/pets/1', ['If-Match', '"x"']), ok(ADA))],
-      'is sent if it has another tag': all(
+      'gets 200 for another tag': all(
         ok(ADA),
-        get('/pets/1', knowing('"another"')),
-        get('/pets/1', knowing('"*"')),
+        get('/pets/1', ifNoneMatch('"another"')),
+        get('/pets/1', ifNoneMatch('"*"')),
       ),
-      'changes nothing for what is not found': [
-        row(get('/pets/0', knowing('*')), error(404, 'pet_not_found')),
+      'gets 404 for an unknown animal': [
+        row(get('/pets/0', ifNoneMatch('*')), error(404, 'pet_not_found')),
       ],
-      async 'is recognised by its tag, however it is listed'({ send }) {
+      async 'gets 304 for the tag in any form, also in a list of tags'({ send }) {
         for (const path of ['/pets/1', '/pets?limit=1']) {
           const tag = (await send(get(path))).headers.get('ETag') ?? '';
-          for (const known of [tag, `W/${tag}`, `"other", W/"another" , ${tag}`]) {
-            const { status, headers } = await send(get(path, knowing(known)));
-            assert.deepEqual([status, headers.get('ETag')], [304, tag], `${path} with ${known}`);
+          for (const tags of [tag, `W/${tag}`, `"other", W/"another" , ${tag}`]) {
+            const { status, headers } = await send(get(path, ifNoneMatch(tags)));
+            assert.deepEqual([status, headers.get('ETag')], [304, tag], `${path} with ${tags}`);
           }
-          const other = await send(get('/pets/2', knowing(tag)));
+          const other = await send(get('/pets/2', ifNoneMatch(tag)));
           assert.equal(other.status, 200, 'another animal with this tag');
         }
       },
-      async 'is sent again once a list has another animal, or a next page'({ send }) {
+      async 'gets 200 once the page or its Link has changed'({ send }) {
         const page = await send(get('/pets?after=4&limit=1'));
         const whole = await send(get('/pets'));
         await send(post(PET));
@@ -191,7 +194,7 @@ export const READING: readonly Topic[] = [
           ['/pets?after=4&limit=1', page],
           ['/pets', whole],
         ] as const) {
-          const again = await send(get(path, knowing(headers.get('ETag') ?? '')));
+          const again = await send(get(path, ifNoneMatch(headers.get('ETag') ?? '')));
           assert.equal(again.status, 200, path);
         }
         const changed = await send(get('/pets?after=4&limit=1'));

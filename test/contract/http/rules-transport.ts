@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { words } from '../samples.js';
 import {
   JSON_TYPE,
   PET,
   USUAL_KEY,
   all,
+  authorized,
   bare,
   bearer,
   by,
@@ -14,15 +16,14 @@ import {
   post,
   postAs,
   row,
-  method,
-  words,
+  withHeaders,
   type Header,
   type RowRequest,
+  type Topic,
 } from './row.js';
 import { KEYS } from './service-parts.js';
-import type { Topic } from './topic.js';
 
-const LIMIT = 64 * 1024;
+const BODY_LIMIT = 64 * 1024;
 
 /** A valid animal of this many bytes, most of them white space. */
 const padded = (size: number): string => PET.padEnd(size);
@@ -50,7 +51,7 @@ const EXPECT: Header = ['Expect', '100-continue'];
 /** A header value whose bytes are this text in UTF-8: headers are sent as Latin-1. */
 const asUtf8 = (text: string): string => Buffer.from(text).toString('latin1');
 
-/** What a transport may do to requests and responses, and what only a socket can show. */
+/** What a transport could damage, and what only a socket can show. */
 export const TRANSPORT: readonly Topic[] = [
   {
     topic: 'over a transport, the target of a request',
@@ -77,7 +78,7 @@ export const TRANSPORT: readonly Topic[] = [
     topic: 'over a transport, headers',
     layer: 'transport',
     rules: {
-      'reach the service all': [
+      'all reach the service': [
         row(get('/pets', bearer('nobody')), error(401, 'invalid_api_key')),
         row(by(asUtf8('clé'), get('/pets')), error(401, 'invalid_api_key')),
         row(
@@ -87,7 +88,7 @@ export const TRANSPORT: readonly Topic[] = [
         row(post(PET, ['Content-Type', 'text/plain']), error(415, 'unsupported_media_type')),
         row(get('/pets', ['X-Request-Id', 'mine']), ok(undefined, { 'X-Request-Id': 'mine' })),
       ],
-      'change nothing else': [
+      'without a meaning here are ignored': [
         row(post(PET, ['X-HTTP-Method-Override', 'GET'], ['X-Method-Override', 'GET']), created()),
         row(post(PET, ['X-Forwarded-Host', 'evil.example'], ['Forwarded', 'host=evil']), created()),
         row(get('/pets/1', ['Accept', 'text/html'], ['Range', 'bytes=0-3']), ok(/^\{"id":1,.*\}$/)),
@@ -116,7 +117,7 @@ export const TRANSPORT: readonly Topic[] = [
       ],
       'may be empty': all(
         error(400, 'missing_body'),
-        method('POST', '/pets', JSON_TYPE),
+        authorized('POST', '/pets', JSON_TYPE),
         post(''),
         inChunks(post('')),
         postAs('text/plain', ''),
@@ -144,11 +145,11 @@ export const TRANSPORT: readonly Topic[] = [
         ...['gzip', 'br', 'identity, gzip'].map(encoded),
       ),
       'is refused if it is larger than 64 KiB': [
-        row(post(padded(LIMIT)), created()),
+        row(post(padded(BODY_LIMIT)), created()),
         ...all(
           TOO_LARGE,
-          post(padded(LIMIT + 1)),
-          inChunks(post(padded(LIMIT + 1))),
+          post(padded(BODY_LIMIT + 1)),
+          inChunks(post(padded(BODY_LIMIT + 1))),
           post(padded(300_000)),
         ),
       ],
@@ -180,7 +181,7 @@ export const TRANSPORT: readonly Topic[] = [
         row(get('/pets?limit=1'), ok(/^\[\{"id":1,.*\]$/, { Link: /rel="next"/ })),
         row(get('/pets/1', ['If-None-Match', '*']), { status: 304 }),
         row(bare('OPTIONS', '/v1/pets'), { status: 204 }),
-        row(method('DELETE', '/pets'), error(405, 'method_not_allowed')),
+        row(authorized('DELETE', '/pets'), error(405, 'method_not_allowed')),
         row(by(KEYS.reader, post(PET)), error(403, 'insufficient_scope')),
         row(bare('GET', '/livez'), ok('{"live":true}')),
         row(bare('GET', '/'), { status: 307 }),
@@ -239,8 +240,8 @@ export const TRANSPORT: readonly Topic[] = [
       ],
       'may be for another host': [row(post(PET, ['Host', 'evil.example']), created())],
       'may have any method': [
-        row(method('TRACE', '/pets'), error(405, 'method_not_allowed')),
-        row(method('QUERY', '/pets'), error(405, 'method_not_allowed')),
+        row(authorized('TRACE', '/pets'), error(405, 'method_not_allowed')),
+        row(authorized('QUERY', '/pets'), error(405, 'method_not_allowed')),
       ],
       'leaves its connection open if its body was read': all(
         { status: 400, headers: { Connection: 'keep-alive' } },
@@ -250,11 +251,8 @@ export const TRANSPORT: readonly Topic[] = [
       'gets 100 Continue only if its body will be read': [
         row(post(PET, EXPECT), { ...created(), continued: true }),
         row(by(undefined, post(PET, EXPECT)), { ...NO_KEY, continued: false }),
-        row(
-          { ...postAs('text/plain'), headers: [USUAL_KEY, ['Content-Type', 'text/plain'], EXPECT] },
-          { ...UNSUPPORTED, continued: false },
-        ),
-        row(post(padded(LIMIT + 1), EXPECT), { ...TOO_LARGE, continued: false }),
+        row(withHeaders(postAs('text/plain'), EXPECT), { ...UNSUPPORTED, continued: false }),
+        row(post(padded(BODY_LIMIT + 1), EXPECT), { ...TOO_LARGE, continued: false }),
         row(by(KEYS.reader, post(PET, EXPECT)), {
           ...error(403, 'insufficient_scope'),
           continued: false,

@@ -26,23 +26,24 @@ export interface ServiceSetup {
   readonly fault?: ServiceFault;
 }
 
-/**
- * What can be wrong with a service. Its store is `unreachable`; throws an unexpected error (`faulty`); still has an
- * earlier create with the same idempotency key in progress (`undecided`); or never resolves (`stuck`). Or there are too
- * many requests (`busy`).
- */
+/** `busy`: there are too many requests. */
 type ServiceFault = keyof typeof STORE_CALLS | 'busy';
 
+/** What each call of a faulty store does. */
 const STORE_CALLS = {
+  /** The store cannot be reached. */
   unreachable: async () => {
     throw new UnavailableError('a secret of the inside', { retryAfter: 7 });
   },
+  /** An unexpected error. */
   faulty: async () => {
     throw new TypeError('a secret of the inside');
   },
+  /** An earlier create with the same idempotency key is still in progress. */
   undecided: async () => {
     throw new IdempotencyConflictError({ retryAfter: 3 });
   },
+  /** Never resolves. */
   stuck: () => new Promise<never>(() => {}),
 };
 

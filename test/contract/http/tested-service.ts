@@ -44,7 +44,7 @@ export async function withService(
   const { options, pets } = await serviceParts(setup);
   const service = await open(options);
   const { url, fetch } = service;
-  const alive = setInterval(() => {}, 60_000); // the deadline of a request keeps no process alive
+  const alive = setInterval(() => {}, 60_000); // keeps the process alive: the deadline's timer is unref'd
   try {
     await run({
       send: (request) => (fetch ? sendByFetch(url, request, fetch) : sendOverSocket(url, request)),

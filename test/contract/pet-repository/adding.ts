@@ -1,29 +1,22 @@
+import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
 import type { Pet } from '../../../src/domain/pet.js';
-import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
-import { TRICKY_PETS, samplePet, samplePets, times } from '../samples.js';
+import { TRICKY_PETS, petInTurn, samplePet, samplePets, times } from '../samples.js';
 import { checkAborts } from '../store-operations.js';
-import {
-  addAll,
-  byId,
-  checkReads,
-  listAll,
-  type Pets,
-  type StoreSubject,
-} from '../store-subject.js';
+import { addAll, byId, checkReads, listAll, type StoreSubject } from '../store-subject.js';
 import type { Cases } from '../suite.js';
 
 /** Twenty times: reads what is not there, adds an animal through `writer`, and finds it through `reader` at once. */
-async function checkNextRead(writer: Pets, reader: Pets): Promise<void> {
+async function checkNextRead(writer: PetRepository, reader: PetRepository): Promise<void> {
   let { id: after } = await writer.add(samplePet());
-  for (const number of times(20, (count) => count)) {
-    const status = PET_STATUSES[number % 3] ?? 'sold';
+  for (const animal of times(20, petInTurn)) {
+    const { status } = animal;
     const ranges = [{ limit: 100 }, { limit: 100, status }, { after, limit: 100 }];
     // Most stores assign one of these ids next: a cache may remember that no animal had it.
     await Promise.all(times(5, (distance) => reader.findById(after + BigInt(distance))));
     for (const range of ranges) await reader.list(range);
 
-    const pet = await writer.add(samplePet({ status }));
+    const pet = await writer.add(animal);
 
     assert.deepEqual(await reader.findById(pet.id), pet);
     for (const range of ranges) {
@@ -35,13 +28,13 @@ async function checkNextRead(writer: Pets, reader: Pets): Promise<void> {
   }
 }
 
-/** Does `work` while four readers read all the time: a handle that renews its snapshot between reads then never does. */
-async function besideReaders(pets: Pets, work: Promise<void>): Promise<void> {
+/** Runs `work` while four readers keep the handle busy. Shows a handle that refreshes its snapshot only when idle. */
+async function besideReaders(pets: PetRepository, work: Promise<void>): Promise<void> {
   const over = new AbortController();
   const read = async (reader: number): Promise<void> => {
     for (let turn = 0; !over.signal.aborted; turn += 1) {
       await new Promise((resolve) => setImmediate(resolve));
-      if (turn >= reader) await pets.findById(1n); // not all in the same turns
+      if (turn >= reader) await pets.findById(1n); // they start one turn apart
     }
   };
   await Promise.all([work.finally(() => over.abort()), ...times(4, read)]);

@@ -1,4 +1,5 @@
 import type { CallOptions } from '../../../src/application/animal-store.js';
+import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
 import { isAnimalStoreError } from '../../../src/domain/errors.js';
 import type { Pet } from '../../../src/domain/pet.js';
 import assert from 'node:assert/strict';
@@ -13,10 +14,10 @@ import {
   samplePet,
   times,
 } from '../samples.js';
-import { listAll, type Pets, type StoreSubject } from '../store-subject.js';
+import { listAll, type StoreSubject } from '../store-subject.js';
 import type { Cases } from '../suite.js';
 
-const addDistinct = (pets: Pets) =>
+const addDistinct = (pets: PetRepository) =>
   Promise.all(
     DISTINCT_PAIRS.map(([scope, key]) => pets.addOnce(samplePet(), ...claimed({ scope, key }))),
   );
@@ -95,13 +96,13 @@ export function claimingCases(cases: Cases<StoreSubject>): void {
   test('keeps a claim until keepUntil, compared with `now`: replays do not extend it', async ({
     pets,
   }) => {
-    await checkEnd(pets, { made: 0, kept: DAY });
-    await checkEnd(pets, { made: 0, kept: HOUR, fingerprint: 'another' });
-    // It has expired by the clock of the machine, but so lately that a store may not have removed it.
-    await checkEnd(pets, { made: -DAY - HOUR / 2, kept: DAY });
+    await checkExpiry(pets, { start: 0, lifetime: DAY });
+    await checkExpiry(pets, { start: 0, lifetime: HOUR, fingerprint: 'another' });
+    // Expired half an hour ago by the machine's clock, which does not count.
+    await checkExpiry(pets, { start: -DAY - HOUR / 2, lifetime: DAY });
   });
 
-  test('an abort ends only its own add, and a retry with the claim succeeds', async ({ pets }) => {
+  test('ends only the add that is aborted, and takes a retry with its claim', async ({ pets }) => {
     const controller = new AbortController();
     const { signal } = controller;
     const add = (number: number, options: CallOptions) => {
@@ -127,24 +128,27 @@ export function claimingCases(cases: Cases<StoreSubject>): void {
   });
 }
 
-/** Makes a claim, lets it expire and makes it again, with the same fingerprint or another, until that expires too. */
-async function checkEnd(
-  pets: Pets,
-  { made, kept, ...again }: { made: number; kept: number; fingerprint?: string },
+/**
+ * Makes a claim three times, each time when the one before has expired. Replays the first two just before that.
+ * `fingerprint` is that of the second.
+ */
+async function checkExpiry(
+  pets: PetRepository,
+  { start, lifetime, ...again }: { start: number; lifetime: number; fingerprint?: string },
 ): Promise<void> {
-  const key = JSON.stringify([made, kept]);
+  const key = JSON.stringify([start, lifetime]);
   const add = (at: number, fields = {}) =>
-    pets.addOnce(samplePet(), ...claimedAt(made + at, { key, ...fields }, kept));
+    pets.addOnce(samplePet(), ...claimedAt(start + at, { key, ...fields }, lifetime));
   const first = await add(0);
-  const firstReplay = await add(kept - 1);
-  const second = await add(kept, again);
-  const secondReplay = await add(2 * kept - 1, again);
-  const third = await add(2 * kept);
+  const firstReplay = await add(lifetime - 1);
+  const second = await add(lifetime, again);
+  const secondReplay = await add(2 * lifetime - 1, again);
+  const third = await add(2 * lifetime);
 
-  assert.deepEqual(firstReplay, { ...first, replayed: true }, 'a millisecond before its end');
-  assert.deepEqual(secondReplay, { ...second, replayed: true }, 'before the end of the second');
+  assert.deepEqual(firstReplay, { ...first, replayed: true }, 'just before it expires');
+  assert.deepEqual(secondReplay, { ...second, replayed: true }, 'just before the second expires');
   const created = [first, second, third];
-  for (const { replayed } of created) assert.ok(!replayed, 'it was replayed at its end');
+  for (const { replayed } of created) assert.ok(!replayed, 'replayed after it expired');
   const stored = await listAll(pets);
   assert.deepEqual(
     stored.slice(-3),

@@ -1,33 +1,28 @@
+import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import type { Pet } from '../../../src/domain/pet.js';
-import { PET_STATUSES } from '../../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
-import { samplePet, times } from '../samples.js';
-import { addAll, listAll, type Pets, type StoreSubject } from '../store-subject.js';
+import { FILTERS, petInTurn, samplePet, times } from '../samples.js';
+import { addAll, listAll, type StoreSubject } from '../store-subject.js';
 import type { Cases } from '../suite.js';
 
-const withStatusInTurn = (number: number) =>
-  samplePet({ status: PET_STATUSES[number % 3] ?? 'sold' });
-
-/** Names and categories fall while ids rise, and twelve ids have one digit or two: no other order looks right. */
+/** Names and categoryIds descend, and ids have one or two digits: only the order by number passes. */
 const TWELVE = times(12, (number) =>
   samplePet({
-    ...withStatusInTurn(number),
+    ...petInTurn(number),
     name: `Pet ${90 - number}`,
     categoryId: BigInt(90 - number),
   }),
 );
 
-const FILTERS = [undefined, ...PET_STATUSES];
-
 /** Reads page by page to the first empty one. Beside each page it adds animals, and removes and changes some of these. */
 async function traverse(
   { pets, changes }: StoreSubject,
-  query: Parameters<Pets['list']>[0],
+  query: Parameters<PetRepository['list']>[0],
   others: Pet[],
 ): Promise<readonly Pet[]> {
   const seen: Pet[] = [];
-  const toAdd = times(90, withStatusInTurn);
+  const toAdd = times(90, petInTurn);
   for (;;) {
     const [page] = await Promise.all([
       pets.list({ ...query, after: seen.at(-1)?.id }),
@@ -76,7 +71,7 @@ export function readingCases(cases: Cases<StoreSubject>): void {
   });
 
   test('lists each of hundreds of animals once, page by page, while others come, change and go', async (subject) => {
-    const before = await addAll(subject.pets, times(300, withStatusInTurn));
+    const before = await addAll(subject.pets, times(300, petInTurn));
     assert.deepEqual(await listAll(subject.pets), before);
     const staying = before.filter((_, index) => index % 2 === 0);
     const others = before.filter((_, index) => index % 2 === 1);

@@ -60,11 +60,11 @@ function fourPlaces() {
   return { pets, admission, list };
 }
 
-describe('The places for requests', () => {
+describe('Admission control', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
   afterEach(() => mock.reset());
 
-  it('are left in part by each key to the others', async () => {
+  it('leaves part of the places to other keys', async () => {
     const { pets, list } = fourPlaces();
     const served = times(3, () => list('one'));
     await pets.called(3);
@@ -78,7 +78,7 @@ describe('The places for requests', () => {
     await expectAll('200', ...served);
   });
 
-  it('leave one to a key that has none, even when all are taken', async () => {
+  it('gives a place to a key without a request in progress even when all are taken', async () => {
     const { pets, list } = fourPlaces();
     const served = ['one', 'one', 'two', 'two'].map(list);
     await pets.called(4);
@@ -90,7 +90,7 @@ describe('The places for requests', () => {
     await expectAll('200', ...served);
   });
 
-  it('are taken by calls that outlive their 503, until those settle, or for a minute', async () => {
+  it('counts calls that outlive their 503 until they settle, or for a minute', async () => {
     const { pets, admission, list } = fourPlaces();
     const late = times(3, () => list('one'));
     await pets.called(3);
@@ -107,10 +107,10 @@ describe('The places for requests', () => {
   });
 });
 
-describe('The places for requests that wait', () => {
+describe('Requests that wait', () => {
   keepAlive();
 
-  it('for the check of their key are not taken', async () => {
+  it('take no place while their key is being checked', async () => {
     const late = Promise.withResolvers<never>();
     const authenticate: Authenticator['authenticate'] = (credential) =>
       credential === 'wrong' ? late.promise : anyKey.authenticate(credential);
@@ -124,7 +124,7 @@ describe('The places for requests that wait', () => {
     await Promise.all(strangers);
   });
 
-  it('for their body are others than those for work', async () => {
+  it('use a separate pool while their body arrives', async () => {
     const http = httpInterface({ admission: most(4) });
     const body = Promise.withResolvers<Uint8Array>();
     const slow = createWith(REX, { readBody: () => body.promise });
@@ -142,7 +142,7 @@ describe('The places for requests that wait', () => {
 
 describe('A permit', () => {
   for (const body of ['none', 'read', 'missing']) {
-    it(`holds nothing in the end, whenever that comes (body: ${body})`, async () => {
+    it(`gives back its places, at whatever stage it ends (body: ${body})`, async () => {
       const admission = most(8);
       const live = async (turns: number): Promise<void> => {
         const permit = admission.admit({});
@@ -220,7 +220,7 @@ describe('The turns of requests', () => {
     expect(await refused, 'why it was refused').to.equal(undefined);
   });
 
-  it('come later while connections come, but do come', async () => {
+  it('are delayed by new connections, but not forever', async () => {
     const turns = new FairScheduler();
     let waited = 0;
     const accept = (): void => {

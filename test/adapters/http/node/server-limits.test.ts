@@ -75,7 +75,7 @@ describe('The limits of the listening server', () => {
     });
   }
 
-  it('hurry neither a listener, nor a connection that is idle after it, with empty lines', async () => {
+  it("end neither a slow listener's request, nor an idle connection that sent empty lines", async () => {
     const { nth, ask } = await holding({ limits: SHORT });
     const { connection, response } = await ask(post('four'));
 
@@ -90,7 +90,7 @@ describe('The limits of the listening server', () => {
     await connection.expectBodies('late', 'later');
   });
 
-  it('let a response out that was ended, however late the rest of the body is', async () => {
+  it('let a finished response out even if the request body never arrives', async () => {
     const large = Buffer.alloc(20_000_000);
     const { port } = await listening((_request, response) => response.end(large), {
       limits: SHORT,

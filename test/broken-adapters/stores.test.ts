@@ -4,48 +4,49 @@ import type { Claim } from '../../src/application/ports/pet-repository.js';
 import type { CompleteStore } from '../../src/application/ports/store.js';
 import { petWithId, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
 import { storeTests } from '../contract/index.js';
-import { catches, type Fault, type Faults } from './faults.js';
+import { catches, type Broken, type BrokenAdapters } from './catches.js';
 
 type Pets = CompleteStore['pets'];
 type Query = Parameters<Pets['list']>[0];
 
-/** A store with a fault, or a handle of it. */
-type StoreFault = Fault<CompleteStore, [handle: 'first' | 'reopened' | 'another']>;
+type Handle = 'first' | 'reopened' | 'another';
+type BrokenStore = Broken<CompleteStore, [handle: Handle]>;
 
-/** A fault of one port, in every handle. */
-const inPort =
+/** A store of which one port is broken, in every handle. */
+const brokenPort =
   <Name extends 'pets' | 'changes' | 'apiKeys' | 'transfer'>(
     name: Name,
-    fault: Fault<CompleteStore[Name], [store: CompleteStore]>,
-  ): StoreFault =>
-  (store) => ({ [name]: { ...store[name], ...fault(store[name], store) } });
+    broken: Broken<CompleteStore[Name], [store: CompleteStore]>,
+  ): BrokenStore =>
+  (store) => ({ [name]: { ...store[name], ...broken(store[name], store) } });
 
-const adds = (change: (pet: UnsavedPet) => Partial<UnsavedPet>): StoreFault =>
-  inPort('pets', (pets) => ({
+// Broken adapters that change what passes through them.
+
+const changedPet = (change: (pet: UnsavedPet) => Partial<UnsavedPet>): BrokenStore =>
+  brokenPort('pets', (pets) => ({
     add: (pet, options) => pets.add({ ...pet, ...change(pet) }, options),
   }));
 
-const asks = (change: (query: Query) => Partial<Query>): StoreFault =>
-  inPort('pets', (pets) => ({
+const changedQuery = (change: (query: Query) => Partial<Query>): BrokenStore =>
+  brokenPort('pets', (pets) => ({
     list: (query, options) => pets.list({ ...query, ...change(query) }, options),
   }));
 
-const returns = (change: (pets: readonly Pet[]) => readonly Pet[]): StoreFault =>
-  inPort('pets', (pets) => ({ list: async (...given) => change(await pets.list(...given)) }));
+const changedList = (change: (pets: readonly Pet[]) => readonly Pet[]): BrokenStore =>
+  brokenPort('pets', (pets) => ({ list: async (...given) => change(await pets.list(...given)) }));
 
-const claims = (
+const changedClaim = (
   change: (claim: Claim, now: number) => Partial<Claim & { now: number }>,
-): StoreFault =>
-  inPort('pets', (pets) => ({
+): BrokenStore =>
+  brokenPort('pets', (pets) => ({
     addOnce(pet, claim, now, options) {
       const { now: at = now, ...changed } = change(claim, now);
       return pets.addOnce(pet, { ...claim, ...changed }, at, options);
     },
   }));
 
-/** Remembers the first result for each id. */
-const remembers = (isKept: (found: Pet | undefined) => boolean): StoreFault =>
-  inPort('pets', (pets) => {
+const cachedReads = (isKept: (found: Pet | undefined) => boolean): BrokenStore =>
+  brokenPort('pets', (pets) => {
     const known = new Map<bigint, Pet | undefined>();
     return {
       async findById(id, options) {
@@ -57,43 +58,43 @@ const remembers = (isKept: (found: Pet | undefined) => boolean): StoreFault =>
     };
   });
 
-const FAULTS: Faults<StoreFault> = {
+const BROKEN_STORES: BrokenAdapters<BrokenStore> = {
   'keeps every value exactly, under ascending ids, also after reopening': {
-    'a Number in place of a bigint': adds(({ categoryId }) => ({
+    'a Number in place of a bigint': changedPet(({ categoryId }) => ({
       categoryId: BigInt(Number(categoryId)),
     })),
-    'a trimmed name': adds(({ name }) => ({ name: name.trim() })),
-    'a name cut to 255 characters': adds(({ name }) => ({ name: name.slice(0, 255) })),
-    'a store that is empty when it is opened again': (_, handle) =>
+    'a trimmed name': changedPet(({ name }) => ({ name: name.trim() })),
+    'a name cut to 255 characters': changedPet(({ name }) => ({ name: name.slice(0, 255) })),
+    'a store that is empty after reopening': (_, handle) =>
       handle === 'reopened' ? openMemoryStore() : {},
   },
   'lists what is after an id and has a status, in ascending order of id, up to the limit': {
-    'a list in another order': returns((pets) => pets.toReversed()),
-    'one more than the limit': asks(({ limit }) => ({ limit: limit + 1 })),
-    'a list that begins at `after`': asks(({ after = 1n }) => ({ after: after - 1n })),
-    'a status that is ignored': asks(() => ({ status: undefined })),
+    'a list in another order': changedList((pets) => pets.toReversed()),
+    'one more than the limit': changedQuery(({ limit }) => ({ limit: limit + 1 })),
+    'a list that begins at `after`': changedQuery(({ after = 1n }) => ({ after: after - 1n })),
+    'a status that is ignored': changedQuery(() => ({ status: undefined })),
   },
   'finds each animal by its own id, and none by an id that was not assigned': {
-    'null for no animal': inPort('pets', (pets) => ({
+    'null for no animal': brokenPort('pets', (pets) => ({
       findById: async (...given) =>
         (await pets.findById(...given)) ?? (null as unknown as undefined),
     })),
   },
   'returns frozen animals, in an array that the caller may change': {
-    'animals that are not frozen': returns((pets) => pets.map((pet) => ({ ...pet }))),
+    'animals that are not frozen': changedList((pets) => pets.map((pet) => ({ ...pet }))),
   },
   'shows a new animal to the next read, even one that found nothing before': {
-    'a cache that remembers absence': remembers((found) => found === undefined),
+    'a cache of absence': cachedReads((found) => found === undefined),
   },
   'shows a new animal at once to another handle that reads all the time': {
     'another handle that caches': (store, handle) =>
-      handle === 'another' ? remembers((found) => found === undefined)(store, handle) : {},
+      handle === 'another' ? cachedReads((found) => found === undefined)(store, handle) : {},
   },
   'rejects aborted calls with the reason, stores nothing, and leaves no listener': {
-    'an addOnce that ignores aborts': inPort('pets', (pets) => ({
+    'an addOnce that ignores aborts': brokenPort('pets', (pets) => ({
       addOnce: (pet, claim, now) => pets.addOnce(pet, claim, now),
     })),
-    'an add that checks the signal too late': inPort('pets', (pets) => ({
+    'an add that checks the signal too late': brokenPort('pets', (pets) => ({
       async add(pet, options) {
         const added = await pets.add(pet);
         options?.signal?.throwIfAborted();
@@ -110,61 +111,56 @@ const FAULTS: Faults<StoreFault> = {
   },
   'stores one animal for a claim and replays it as it was created, but not for another fingerprint':
     {
-      'no claim': inPort('pets', (pets) => ({
+      'no claim': brokenPort('pets', (pets) => ({
         addOnce: async (pet) => ({ pet: await pets.add(pet), replayed: false }),
       })),
-      'a fingerprint that is ignored': claims(() => ({ fingerprint: '' })),
+      'a fingerprint that is ignored': changedClaim(() => ({ fingerprint: '' })),
     },
   'separates scopes and keys that are equal when joined, folded, trimmed or cut, also after reopening':
     {
-      'one scope for all claims': claims(() => ({ scope: '' })),
+      'one scope for all claims': changedClaim(() => ({ scope: '' })),
     },
   'stores one animal for twenty simultaneous equal claims, and one more once they have expired': {
-    'a claim that is checked before it is made': inPort('pets', (pets) => {
-      let made: Pet | undefined;
-      return {
-        async addOnce(pet) {
-          if (made) return { pet: made, replayed: true };
-          await turn();
-          made = await pets.add(pet);
-          return { pet: made, replayed: false };
-        },
-      };
-    }),
+    'a claim that is checked before it is made': brokenPort('pets', (pets) => ({
+      async addOnce(pet) {
+        const [earlier] = await pets.list({ limit: 1 });
+        if (earlier) return { pet: earlier, replayed: true };
+        await turn();
+        return { pet: await pets.add(pet), replayed: false };
+      },
+    })),
   },
   'keeps a claim until keepUntil, compared with `now`: replays do not extend it': {
-    'a claim that never expires': claims(() => ({ now: 0 })),
-    'a claim that expires by the clock of the machine': claims((_, now) => ({
+    'a claim that never expires': changedClaim(() => ({ now: 0 })),
+    "a claim that expires by the machine's clock": changedClaim((_, now) => ({
       now: Math.max(now, Date.now()),
     })),
   },
   'changes the given fields of one animal and nothing else, for every handle, also after reopening':
     {
-      'a cache that remembers animals': remembers((found) => found !== undefined),
+      'a cache of animals': cachedReads((found) => found !== undefined),
     },
-  'with `from`, changes and removes only an animal with that status, and names the actual one': {
-    'a change without its condition': inPort('changes', (changes) => ({
-      change: (id, fields) => changes.change(id, fields, undefined),
-    })),
-  },
+  'with `from`, changes and removes only an animal with that status; the error names the actual one':
+    {
+      'a change without its condition': brokenPort('changes', (changes) => ({
+        change: (id, fields) => changes.change(id, fields, undefined),
+      })),
+    },
   'removes an animal once, for every handle, and never assigns its id again, also after reopening':
     {
-      'true for every removal': inPort('changes', (changes) => ({
+      'true for every removal': brokenPort('changes', (changes) => ({
         remove: async (...given) => (await changes.remove(...given)) || true,
       })),
-      'ids that are counted after reopening': ({ pets }, handle) =>
-        handle === 'reopened'
-          ? {
-              pets: {
-                ...pets,
-                add: async (pet) =>
-                  petWithId(BigInt((await pets.list({ limit: 1000 })).length + 1), pet),
-              },
-            }
-          : {},
+      'ids that are counted after reopening': ({ pets }, handle) => {
+        const add = async (pet: UnsavedPet) => {
+          const { length } = await pets.list({ limit: 1000 });
+          return petWithId(BigInt(length + 1), pet);
+        };
+        return handle === 'reopened' ? { pets: { ...pets, add } } : {};
+      },
     },
   'replays a create after the animal was changed or removed, also after reopening': {
-    'a claim that is removed with its animal': inPort('pets', (pets) => ({
+    'a claim that is removed with its animal': brokenPort('pets', (pets) => ({
       async addOnce(pet, ...given) {
         const added = await pets.addOnce(pet, ...given);
         if (await pets.findById(added.pet.id)) return added;
@@ -173,7 +169,7 @@ const FAULTS: Faults<StoreFault> = {
     })),
   },
   'lets exactly one of forty simultaneous changes from one status succeed': {
-    'a status that is checked before the change, not with it': inPort(
+    'a status that is checked before the change, not with it': brokenPort(
       'changes',
       (changes, store) => ({
         async change(id, fields, from) {
@@ -185,7 +181,7 @@ const FAULTS: Faults<StoreFault> = {
     ),
   },
   'keeps simultaneous changes of different fields, and removes an animal once beside them': {
-    'a change that writes the whole animal': inPort('changes', (changes, store) => ({
+    'a change that writes the whole animal': brokenPort('changes', (changes, store) => ({
       async change(id, fields, from) {
         const found = await store.pets.findById(id);
         await turn();
@@ -194,12 +190,12 @@ const FAULTS: Faults<StoreFault> = {
     })),
   },
   'keeps every value exactly, in ascending order of creation, also after reopening': {
-    'an expiry that is not stored': inPort('apiKeys', (apiKeys) => ({
+    'an expiry that is not stored': brokenPort('apiKeys', (apiKeys) => ({
       add: (apiKey, options) => apiKeys.add({ ...apiKey, expiresAt: undefined }, options),
     })),
   },
   'shows a new or revoked key to the next read of every handle, by its exact id only': {
-    'a revocation that is not stored': inPort('apiKeys', (apiKeys) => ({
+    'a revocation that is not stored': brokenPort('apiKeys', (apiKeys) => ({
       async revoke(id, revokedAt) {
         const found = await apiKeys.findById(id);
         return found && { ...found, revokedAt };
@@ -207,7 +203,7 @@ const FAULTS: Faults<StoreFault> = {
     })),
   },
   'stores animals under their ids exactly, for every way of reading, also after reopening': {
-    'ids as Numbers': inPort('transfer', (transfer) => ({
+    'ids as Numbers': brokenPort('transfer', (transfer) => ({
       writePets: (pets, last) =>
         transfer.writePets(
           pets.map((pet) => petWithId(BigInt(Number(pet.id)), pet)),
@@ -216,13 +212,13 @@ const FAULTS: Faults<StoreFault> = {
     })),
   },
   'assigns greater ids after those that were reserved, also after reopening': {
-    'ids that are not reserved': inPort('transfer', (transfer) => ({
+    'ids that are not reserved': brokenPort('transfer', (transfer) => ({
       writePets: (pets) => transfer.writePets(pets, 0n),
     })),
   },
   'closes twice, and rejects every call of every port after it with service_unavailable': {
     'a store that works after close': () => ({ close: async () => {} }),
-    "the database's own error": inPort('changes', (changes) => ({
+    "the database's own error": brokenPort('changes', (changes) => ({
       remove: (...given) =>
         changes.remove(...given).catch((cause: unknown) => {
           throw new TypeError('connection is closed', { cause });
@@ -232,10 +228,10 @@ const FAULTS: Faults<StoreFault> = {
 };
 
 describe('The suites of a store', () =>
-  catches(FAULTS, (runner, broken) => {
+  catches(BROKEN_STORES, (runner, broken) => {
     const open = async () => {
       const memory = openMemoryStore();
-      const as = (handle: 'first' | 'reopened' | 'another') => ({
+      const as = (handle: Handle) => ({
         ...memory,
         ...broken?.(memory, handle),
       });

@@ -1,12 +1,19 @@
+import { createFetchHandler } from '../../src/adapters/http/fetch/index.js';
+import { HttpInterface } from '../../src/adapters/http/index.js';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import type { ExperimentalAnimalStore } from '../../src/application/animal-store.js';
 import type { Authenticator } from '../../src/application/ports/authenticator.js';
 import { createAnimalStore } from '../../src/application/create-animal-store.js';
 import { openAuthenticator } from '../adapters/api-keys/open-authenticator.js';
-import { animalStoreTests, authenticatorTests } from '../contract/index.js';
-import { catches, type Fault, type Faults } from './faults.js';
+import {
+  animalStoreTests,
+  authenticatorTests,
+  httpTests,
+  type HttpService,
+} from '../contract/index.js';
+import { catches, type Broken, type BrokenAdapters } from './catches.js';
 
-const OF_AUTHENTICATORS: Faults<Fault<Authenticator>> = {
+const BROKEN_AUTHENTICATORS: BrokenAdapters<Broken<Authenticator>> = {
   'refuses what is nearly a valid credential, the id of its key, and any other text': {
     'a credential that is trimmed': (authenticator) => ({
       authenticate: (credential, options) => authenticator.authenticate(credential.trim(), options),
@@ -27,8 +34,8 @@ const OF_AUTHENTICATORS: Faults<Fault<Authenticator>> = {
   },
 };
 
-describe('The suite of authenticators', () =>
-  catches(OF_AUTHENTICATORS, (runner, broken) => {
+describe('The suite of Authenticator', () =>
+  catches(BROKEN_AUTHENTICATORS, (runner, broken) => {
     const open = async () => {
       const opened = await openAuthenticator();
       const authenticator = {
@@ -39,7 +46,7 @@ describe('The suite of authenticators', () =>
     authenticatorTests({ ...runner, open });
   }));
 
-const OF_ANIMAL_STORES: Faults<Fault<ExperimentalAnimalStore>> = {
+const BROKEN_ANIMAL_STORES: BrokenAdapters<Broken<ExperimentalAnimalStore>> = {
   'refuses every invalid parameter of a list, and names it': {
     'a limit that is cut to 100': (animalStore) => ({
       listPets: ({ limit = 20, ...query } = {}) =>
@@ -48,7 +55,7 @@ const OF_ANIMAL_STORES: Faults<Fault<ExperimentalAnimalStore>> = {
   },
   'creates an animal exactly, under an id of its own, by default available, without unknown fields':
     {
-      'pending by default': (animalStore) => ({
+      'pending as the default status': (animalStore) => ({
         createPet: (pet, options) => animalStore.createPet({ status: 'pending', ...pet }, options),
       }),
     },
@@ -59,12 +66,36 @@ const OF_ANIMAL_STORES: Faults<Fault<ExperimentalAnimalStore>> = {
   },
 };
 
-describe('The suite of the use cases', () =>
-  catches(OF_ANIMAL_STORES, (runner, broken) => {
+describe('The suite of AnimalStore', () =>
+  catches(BROKEN_ANIMAL_STORES, (runner, broken) => {
     const open = async () => {
       const memory = openMemoryStore();
       const animalStore = createAnimalStore(memory);
       return { animalStore: { ...animalStore, ...broken?.(animalStore) }, close: memory.close };
     };
     animalStoreTests({ ...runner, open });
+  }));
+
+const BROKEN_TRANSPORTS: BrokenAdapters<Broken<Required<HttpService>>> = {
+  'GET "/v1/pets/999"': {
+    'a transport that drops the bodies of errors': ({ fetch }) => ({
+      async fetch(request) {
+        const { status, headers } = await fetch(request);
+        headers.set('Content-Length', '0');
+        return new Response('', { status, headers });
+      },
+    }),
+  },
+};
+
+describe('The suite of the HTTP interface', () =>
+  catches(BROKEN_TRANSPORTS, (runner, broken) => {
+    httpTests({
+      ...runner,
+      open: async (options) => {
+        const fetch = createFetchHandler(new HttpInterface(options));
+        const service = { url: 'http://animals.test', fetch, close: async () => {} };
+        return { ...service, ...broken?.(service) };
+      },
+    });
   }));

@@ -1,20 +1,11 @@
 // What the attacks on SQLite share: a service, creates under idempotency keys, and a ledger of those acknowledged.
 import { DatabaseSync } from 'node:sqlite';
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openSqliteStore } from '../../build/src/adapters/sqlite/index.js';
-import { stringifyJson } from '../../build/src/index.js';
-import { main, startService } from '../service.mjs';
+import { openSqliteStore } from '../../../build/src/adapters/sqlite/index.js';
+import { stringifyJson } from '../../../build/src/index.js';
+import { main, startService } from '../../service.mjs';
 
 const KEY = 'attacking-key-0123456789';
-
-/** Runs `attack` in a folder of its own, which is removed at the end. */
-export async function inFolder(attack) {
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'animal-store-assault-'));
-  return await attack(folder.path);
-}
 
 /** Starts the built service on a file. `wrapper` is a command that runs it, such as strace -D: it stays our child. */
 export const serve = (file, wrapper = []) =>
@@ -40,7 +31,7 @@ async function create(service, name) {
 }
 
 /** Retries a create until it is acknowledged. Resolves to the body. */
-export async function persist(name, serviceNow) {
+export async function createUntilAcknowledged(name, serviceNow) {
   for (;;) {
     const { status, body } = await create(serviceNow(), name).catch(() => ({ status: 503 }));
     if (status === 201) return body;
@@ -63,17 +54,15 @@ export class Ledger {
 
   /**
    * Compares the ledger with all that the store in a file holds. `lost` counts animals that are missing or differ,
-   * `twice` those beyond the first of a name, plus one if not every animal has exactly one claim, `others` those nobody was
-   * told of.
+   * `twice` those beyond the first of a name, plus one if not every animal has exactly one claim, and `others` those that
+   * nobody was told of.
    */
   async compare(file) {
     const store = await openSqliteStore(file);
     try {
       const pets = await store.pets.list({ limit: 1e6 });
-      const claims = claimedIds(file);
+      const isClaimedOnce = String(claimedIds(file)) === String(pets.map(({ id }) => id));
       const stored = new Map(pets.map((pet) => [pet.name, stringifyJson(pet)]));
-      const ids = pets.map(({ id }) => id);
-      const isClaimedOnce = String(claims) === String(ids);
       return {
         lost: [...this.#bodies].filter(([name, body]) => stored.get(name) !== body).length,
         twice: pets.length - stored.size + Number(!isClaimedOnce),
@@ -99,10 +88,12 @@ export class Ledger {
   }
 }
 
-/** The ids of the animals that claims name, in ascending order. No port tells them. */
+/** The ids of the animals that claims name, in ascending order. No port lists claims. */
 function claimedIds(file) {
   const database = new DatabaseSync(file, { readOnly: true });
-  const claims = database.prepare('SELECT pet_id FROM claims ORDER BY pet_id').all();
+  const select = database.prepare('SELECT pet_id FROM claims ORDER BY pet_id');
+  select.setReadBigInts(true);
+  const claims = select.all();
   database.close();
   return claims.map(({ pet_id: id }) => id);
 }

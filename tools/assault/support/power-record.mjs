@@ -19,7 +19,12 @@ export const recording = (log) => [
 
 const bytesOf = (hex) => Buffer.from(hex.replaceAll(String.raw`\x`, ''), 'hex');
 
-/** The calls in a record, each as one text, in the order in which they end; unfinished ones when they begin, too. */
+/**
+ * The calls of a record in the order in which they end. An unfinished call is also yielded when it begins. Lines are like:
+ *     12 pwrite64(5</tmp/x/animals.db>, "data", 4, 4096) = 4
+ *     12 fsync(5</tmp/x/animals.db> <unfinished ...>
+ *     12 <... fsync resumed>) = 0
+ */
 function* callsIn(record) {
   const begun = new Map(); // the beginnings of unfinished calls, by thread
   for (const line of record.split('\n')) {

@@ -3,7 +3,7 @@ import process from 'node:process';
 
 /**
  * Makes control groups (version 1), below those of this process, with `memory` in bytes and `cpu` in processors.
- * Resolves `command` to one that runs in them. Undefined where they cannot be made. `remove` them once it has ended.
+ * `command` wraps a command line so that it runs in them. Undefined where they cannot be made. `remove` them at the end.
  */
 export function controlGroups({ memory, cpu }) {
   const made = [];
