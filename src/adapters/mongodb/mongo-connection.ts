@@ -36,11 +36,10 @@ export function mongoConnection(client: MongoClient, databaseName: string, mode:
 
   async function run<Result>(
     doing: string,
-    call: CallOptions | undefined,
+    { signal }: CallOptions = {},
     work: () => Promise<Result>,
     limit = CALL_LIMIT,
   ): Promise<Result> {
-    const signal = call?.signal;
     signal?.throwIfAborted();
     const connectAndWork = async () => {
       if (closing) throw new UnavailableError(`${doing} after close`);

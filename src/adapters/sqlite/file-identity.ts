@@ -34,7 +34,7 @@ export function inPlaceCheck(file: string): (maxAge: number) => void {
 
 /** In the header of a database: https://sqlite.org/fileformat.html#file_format_version_numbers */
 const WRITE_VERSION_OFFSET = 18;
-const WITH_LOG = 2;
+const WAL_VERSION = 2;
 
 /**
  * Refuses a file beside the `-wal` of another: SQLite would replay it into the file. The header of a backup says that it has
@@ -49,6 +49,6 @@ export function requireOwnLog(file: string): void {
     fs.readSync(descriptor, header);
     fs.closeSync(descriptor);
   }
-  if (header[WRITE_VERSION_OFFSET] !== WITH_LOG)
+  if (header[WRITE_VERSION_OFFSET] !== WAL_VERSION)
     throw new StoreFileError(file, `is not the file of ${log}: put its file back, or move it away`);
 }

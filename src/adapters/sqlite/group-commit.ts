@@ -6,8 +6,9 @@ import { retryWhileBusy } from './retry-while-busy.js';
 /** A write that waits for its transaction. */
 interface Write {
   /**
-   * Does the work, and returns what settles its call after the commit. Called again after a transaction without a commit.
-   * An error of the animal store refuses the call, before anything was changed. Any other undoes the whole transaction.
+   * Does the work, and returns the function that settles the call after the commit. Runs again if another process stops
+   * the transaction. An error of the animal store refuses this call alone, so it must come before any change. Any other
+   * error undoes the whole transaction.
    */
   readonly run: () => () => void;
   readonly reject: (error: unknown) => void;
@@ -19,9 +20,9 @@ const LARGEST_GROUP = 1000;
 /**
  * Commits writes that wait together in one transaction: a commit costs far more than a write, because it waits for the
  * disk.
- * @param beforeEach called before each transaction; if it throws, all waiting writes reject
+ * @param beforeWriting called before each transaction; if it throws, all waiting writes reject
  */
-export function groupCommit(database: DatabaseSync, beforeEach: () => void) {
+export function groupCommit(database: DatabaseSync, beforeWriting: () => void) {
   const waiting: Write[] = [];
   const ended = new AbortController();
   let flushing: Promise<void> | undefined;
@@ -31,8 +32,9 @@ export function groupCommit(database: DatabaseSync, beforeEach: () => void) {
       await nextTurn(); // collects the writes of this turn
       const group = waiting.splice(0, LARGEST_GROUP);
       try {
-        const doing = 'writing to the store';
-        const settlers = await retryWhileBusy(doing, ended.signal, () => commit(group));
+        const settlers = await retryWhileBusy('writing to the store', ended.signal, () =>
+          commit(group),
+        );
         for (const settle of settlers) settle();
       } catch (error) {
         for (const { reject } of [...group, ...waiting.splice(0)]) reject(error);
@@ -42,10 +44,10 @@ export function groupCommit(database: DatabaseSync, beforeEach: () => void) {
   }
 
   function commit(group: readonly Write[]) {
-    beforeEach();
+    beforeWriting();
     try {
       database.exec('BEGIN IMMEDIATE');
-      const settlers = group.map(run);
+      const settlers = group.map(runInTransaction);
       database.exec('COMMIT');
       return settlers;
     } finally {
@@ -53,7 +55,7 @@ export function groupCommit(database: DatabaseSync, beforeEach: () => void) {
     }
   }
 
-  function run(write: Write) {
+  function runInTransaction(write: Write) {
     try {
       return write.run();
     } catch (error) {

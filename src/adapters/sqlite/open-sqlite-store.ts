@@ -1,11 +1,6 @@
 import * as fs from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import {
-  openModeOf,
-  type CompleteStore,
-  type OpenMode,
-  type OpenOptions,
-} from '../../application/ports/store.js';
+import { openModeOf, type CompleteStore, type OpenOptions } from '../../application/ports/store.js';
 import { BUSY_TIMEOUT, retryWhileBusy } from './retry-while-busy.js';
 import { inPlaceCheck, requireOwnLog } from './file-identity.js';
 import { createSchema, requireStore } from './schema.js';
@@ -39,7 +34,7 @@ export async function openSqliteStore(
     if (mode === 'create') createFile(file);
     const requireInPlace = inPlaceCheck(file); // before opening: a file swapped in between is refused
     const database = await retryWhileBusy('opening the store', undefined, () =>
-      openDatabase(file, mode),
+      mode === 'read' ? openSnapshot(file) : openToWrite(file, mode === 'create'),
     );
     const connection = sqliteConnection(database, mode, () => requireInPlace(CHECK_MAX_AGE));
     return {
@@ -59,24 +54,22 @@ export async function openSqliteStore(
   });
 }
 
-function openDatabase(file: string, mode: OpenMode): DatabaseSync {
-  if (mode === 'read') {
-    const reader = openToRead(file);
-    reader.exec('BEGIN'); // every read sees the snapshot of the first
-    return reader;
-  }
-  const mayBeEmpty = mode === 'create';
+/** Every read sees the snapshot of the first. */
+function openSnapshot(file: string): DatabaseSync {
+  const database = openToRead(file);
+  database.exec('BEGIN');
+  return database;
+}
+
+function openToWrite(file: string, mayBeEmpty: boolean): DatabaseSync {
   try {
-    openToRead(file, mayBeEmpty).close(); // a file that is refused stays unchanged
+    // A connection that only reads changes nothing in a file that is refused.
+    openToRead(file, mayBeEmpty).close();
   } catch (error) {
     // A crash left a log or journal that only a writing connection can recover.
     if (!hasCode(error, 'READONLY')) throw error;
   }
-  return openToWrite(file, mayBeEmpty);
-}
-
-const openToWrite = (file: string, mayBeEmpty: boolean): DatabaseSync =>
-  connect(file, false, (database) => {
+  return connect(file, false, (database) => {
     requireStore(database, file, mayBeEmpty);
     // journal_size_limit, in bytes, cuts a log that grew while another process read an old snapshot.
     database.exec(`
@@ -86,19 +79,16 @@ const openToWrite = (file: string, mayBeEmpty: boolean): DatabaseSync =>
     if (mayBeEmpty) createSchema(database);
     requireStore(database, file); // another program may have been faster
     try {
-      // What a process that died left in the log may not be on the disk yet: a checkpoint syncs it.
+      // A process that died may have left its log unsynced: a checkpoint syncs it.
       database.exec('PRAGMA wal_checkpoint');
     } catch (error) {
-      if (!hasCode(error, 'FULL')) throw error; // then the log was synced, and its animals can be read
+      if (!hasCode(error, 'FULL')) throw error; // the log is synced, so its animals can be read
     }
   });
+}
 
-/**
- * Opens a store to read it.
- * @throws {StoreFileError} there is no file, or it is no store
- */
+/** @throws {StoreFileError} there is no file, or it is no store */
 export function openToRead(file: string, mayBeEmpty = false): DatabaseSync {
-  requireOwnLog(file);
   if (!fs.existsSync(file))
     throw new StoreFileError(file, 'does not exist: name the file of a store');
   return connect(file, true, (database) => requireStore(database, file, mayBeEmpty));

@@ -11,18 +11,18 @@ const PAUSE = 10;
 export const BUSY_TIMEOUT = 20;
 
 /**
- * Runs `run`, and retries while another process holds a lock, for five seconds at most or until `signal` is aborted.
+ * Does `work`, and retries it while another process holds a lock, for five seconds at most or until `signal` is aborted.
  * @throws {UnavailableError} for every error of SQLite and the operating system, which is its cause
  */
 export async function retryWhileBusy<Result>(
   doing: string,
   signal: AbortSignal | undefined,
-  run: () => Result,
+  work: () => Result,
 ): Promise<Result> {
   const giveUpAt = performance.now() + PATIENCE;
   while (true) {
     try {
-      return run();
+      return work();
     } catch (error) {
       if (!isBusy(error) || performance.now() > giveUpAt) throw rejectionFor(doing, error);
     }

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { retryWhileBusy } from './retry-while-busy.js';
+import { requireOwnLog } from './file-identity.js';
 import { openToRead } from './open-sqlite-store.js';
+import { retryWhileBusy } from './retry-while-busy.js';
 import { requireSound } from './schema.js';
 import { createFolder, filePath, hasContent, syncFolder } from './store-file.js';
 import { StoreFileError, usingFile } from './store-file-error.js';
@@ -39,6 +40,7 @@ const copyStore = (source: string, target: string): Promise<number> =>
         target,
         `exists: stop its services, then move it, ${target}-wal and ${target}-shm away`,
       );
+    requireOwnLog(source);
     const part = `${target}.${randomUUID()}.part`;
     try {
       const pets = await retryWhileBusy('copying', undefined, () => copyTo(source, part));

@@ -34,16 +34,16 @@ export function sqliteConnection(
     /** STRICT tables guarantee the types of the rows. */
     prepare: <Row = never>(sql: string) => database.prepare(sql) as unknown as Statement<Row>,
 
-    async read<Result>(doing: string, { signal }: CallOptions = {}, run: () => Result) {
+    async read<Result>(doing: string, { signal }: CallOptions = {}, work: () => Result) {
       signal?.throwIfAborted();
       return retryWhileBusy(doing, signal, () => {
         requireOpen(doing);
-        return run();
+        return work();
       });
     },
 
-    /** Resolves after the commit. `run` may be called again. It refuses the call before it changes anything. */
-    async write<Result>(doing: string, { signal }: CallOptions = {}, run: () => Result) {
+    /** Resolves after the commit. `work` may run again. It throws errors of the store before it changes anything. */
+    async write<Result>(doing: string, { signal }: CallOptions = {}, work: () => Result) {
       signal?.throwIfAborted();
       requireOpen(doing);
       requireWriting(mode, doing);
@@ -51,7 +51,7 @@ export function sqliteConnection(
       writes.submit({
         run() {
           if (signal?.aborted) return () => reject(signal.reason);
-          const result = run();
+          const result = work();
           return () => resolve(result);
         },
         reject: (error) => reject(rejectionFor(doing, error)),
@@ -59,7 +59,7 @@ export function sqliteConnection(
       return unlessAborted(promise, signal);
     },
 
-    /** Refuses new calls, and closes when the writes in progress are settled. Safe to call twice. */
+    /** Refuses new calls, and closes when all writes are settled. Safe to call twice. */
     close: () => {
       closed ??= writes.end().then(() => database.close());
       return closed;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { MongoProxy } from './mongo-proxy.js';
 import { describeOnMongo, inDatabase, withClient } from './mongo-server.js';
-import { addOnce, causeOf, closeAll, open, rex } from './store-cases.js';
+import { addOnce, causeOf, closeAll, open, rex } from './test-store.js';
 
 const BEHIND = 'The counter of ids is behind: restore the whole database.';
 

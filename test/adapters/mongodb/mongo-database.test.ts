@@ -4,7 +4,7 @@ import { rejectionOf } from '../../contract/rejection.js';
 import { until } from '../../until.js';
 import { MongoProxy } from './mongo-proxy.js';
 import { describeOnMongo, inDatabase, uriOf, withClient } from './mongo-server.js';
-import { addOnce, causeOf, closeAll, open, rex } from './store-cases.js';
+import { addOnce, causeOf, closeAll, open, rex } from './test-store.js';
 
 /** What an operator reads of collections that hold no store: their names and options. */
 const UNFIT: Record<string, readonly [string, object]> = {
@@ -32,10 +32,7 @@ describeOnMongo('A MongoDB store in a database', (server) => {
         const modes = ['create', 'existing', 'read'] as const;
         for (const mode of modes) {
           const error = (await rejectionOf(open(url, { mode }))) as Error;
-          expect(error).to.include({
-            name: 'MongoStoreError',
-            isLasting: true,
-          });
+          expect(error).to.include({ name: 'MongoStoreError', isLasting: true });
           expect(error.message).to.include(message).and.not.include('\n');
         }
       }),
@@ -58,11 +55,7 @@ describeOnMongo('A MongoDB store in a database', (server) => {
     'uses an index of the same kind by any name, and makes the others',
     withDatabase(async (url, database) => {
       const pets = database.collection('pets');
-      const options = {
-        unique: true,
-        sparse: true,
-        name: 'mine',
-      };
+      const options = { unique: true, sparse: true, name: 'mine' };
       await pets.createIndex({ 'claim.key': 1 }, options);
       const store = await open(url);
       const added = await addOnce(store, 'k');
@@ -95,6 +88,28 @@ describeOnMongo('A MongoDB store in a database', (server) => {
       expect(removed).to.have.all.keys('_id', 'claim');
       const again = await addOnce(store, 'live, removed');
       expect(again).to.deep.equal({ pet: isKept, replayed: true });
+    }),
+  );
+
+  it(
+    'never reports a conflict to a change that requires no status, beside the create of its animal',
+    withDatabase(async (url) => {
+      const { pets, changes } = await open(url);
+      for (let id = 1n; id <= 50n; id += 1n) {
+        const change = () => changes.change(id, { name: 'Max' }, undefined);
+        await Promise.all([pets.add(rex), change(), change(), change()]);
+      }
+    }),
+  );
+
+  it(
+    'continues the count of ids, which a shell has set, in bigints',
+    withDatabase(async (url, database) => {
+      const { pets, transfer } = await open(url);
+      await pets.add(rex);
+      await database.collection('counters').updateOne({}, { $set: { last: 5000 } });
+      expect(await transfer.lastId()).to.equal(5000n);
+      expect((await (await open(url)).pets.add(rex)).id).to.equal(5001n);
     }),
   );
 

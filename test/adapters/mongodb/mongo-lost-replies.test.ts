@@ -4,7 +4,7 @@ import type { CompleteStore } from '../../../src/application/ports/store.js';
 import { sampleApiKey } from '../../contract/samples.js';
 import { MongoProxy, type Fate } from './mongo-proxy.js';
 import { describeOnMongo, inDatabase } from './mongo-server.js';
-import { addOnce, causeOf, closeAll, open, rex } from './store-cases.js';
+import { addOnce, causeOf, closeAll, open, rex } from './test-store.js';
 
 describeOnMongo('A MongoDB store on a network that loses messages', (server) => {
   const proxy = new MongoProxy(server);

@@ -6,7 +6,7 @@ import { sampleApiKey } from '../../contract/samples.js';
 import { until } from '../../until.js';
 import { describeOnOwnServers, withClient } from './mongo-server.js';
 import { ReplicaSet, SET } from './mongod.js';
-import { addOnce, causeOf, closeAll, open, rex } from './store-cases.js';
+import { addOnce, causeOf, closeAll, open, rex } from './test-store.js';
 
 type Callback = (error: Error | null, found: LookupAddress[]) => void;
 
@@ -44,12 +44,7 @@ describeOnOwnServers('A MongoDB store', (create, binary) => {
     await server.administer({ createUser: 'root', pwd: 'x', roles: ['root'] });
     await withClient({ uri: uriOf('root:x@') }, async (client) => {
       const actions = ['find', 'insert', 'update', 'remove', 'listCollections', 'listIndexes'];
-      const privileges = [
-        {
-          resource: { db: 'animals', collection: '' },
-          actions,
-        },
-      ];
+      const privileges = [{ resource: { db: 'animals', collection: '' }, actions }];
       const admin = client.db('admin');
       await admin.command({ createRole: 'writing', privileges, roles: [] });
       await admin.command({ createUser: 'writer', pwd: 'x', roles: ['writing'] });
@@ -99,23 +94,10 @@ describeOnOwnServers('A MongoDB store', (create, binary) => {
     await server.start();
     const host = server.host.replace('127.0.0.1', 'localhost');
     const members = [
-      {
-        _id: 0,
-        host,
-      },
-      {
-        _id: 1,
-        host: '127.hangs.test:1',
-        votes: 0,
-        priority: 0,
-      },
+      { _id: 0, host },
+      { _id: 1, host: '127.hangs.test:1', votes: 0, priority: 0 },
     ];
-    const config = {
-      _id: SET,
-      version: 2,
-      members,
-      settings: { electionTimeoutMillis: 500 },
-    };
+    const config = { _id: SET, version: 2, members, settings: { electionTimeoutMillis: 500 } };
     await server.administer({ replSetReconfig: config, force: true });
 
     const restore = resolveTwoAtATime();

@@ -139,11 +139,7 @@ export class ReplicaSet {
       electionTimeoutMillis: ELECTION_TIMEOUT,
       heartbeatIntervalMillis: ELECTION_TIMEOUT / 8,
     };
-    const config = {
-      _id: SET,
-      members,
-      settings,
-    };
+    const config = { _id: SET, members, settings };
     await set.members[0]?.administer({ replSetInitiate: config });
     await set.untilWhole();
     return set;

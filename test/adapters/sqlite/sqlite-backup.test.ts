@@ -6,13 +6,13 @@ import { backUpSqliteStore, restoreSqliteStore } from '../../../src/adapters/sql
 import {
   cleanUp,
   closedStore,
+  connect,
   countOf,
-  inProcess,
+  inOtherProcess,
   modesOf,
   open,
   refused,
   rex,
-  run,
   testFile,
   testFolder,
 } from './test-store.js';
@@ -47,7 +47,7 @@ describe('a backup of an SQLite store', () => {
   it('shows one moment of a store to which another process writes, which goes on', async () => {
     const file = testFile();
     const store = await open(file);
-    const writing = inProcess(
+    const writing = inOtherProcess(
       file,
       `const { pets } = await openSqliteStore(file);
       for (let count = 0; count < 300; count += 1) console.log((await pets.add(rex)).id);`,
@@ -89,7 +89,7 @@ describe('a backup of an SQLite store', () => {
       'cannot be copied to .*ENOENT',
       false,
     );
-    run(file, "PRAGMA ignore_check_constraints = ON; UPDATE pets SET status = ''").close();
+    connect(file, "PRAGMA ignore_check_constraints = ON; UPDATE pets SET status = ''").close();
     await refused(backUpSqliteStore(file, backup), 'animals.db is damaged .*: restore a backup');
     expect(fs.readdirSync(dirname(backup))).to.deep.equal([]);
   });

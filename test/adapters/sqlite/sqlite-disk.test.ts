@@ -7,7 +7,7 @@ import {
   cleanUp,
   closedStore,
   countOf,
-  inProcess,
+  inOtherProcess,
   open,
   refused,
   rex,
@@ -36,7 +36,7 @@ function fill(folder: string): () => void {
 async function traced(file: string, script: string): Promise<readonly string[]> {
   const log = testFile();
   const trace = 'trace=write,pwrite64,fsync,fdatasync,link,rename,mkdir';
-  await inProcess(file, script, 'strace', '-f', '-y', '-e', trace, '-o', log);
+  await inOtherProcess(file, script, 'strace', '-f', '-y', '-e', trace, '-o', log);
   return fs
     .readFileSync(log, 'utf8')
     .split('\n')
@@ -74,7 +74,7 @@ describe('an SQLite store on a full disk', () => {
 
   it('opens what a crash has left, to read it', async () => {
     const file = join(folder, 'crash.db');
-    await inProcess(
+    await inOtherProcess(
       file,
       `const { pets } = await openSqliteStore(file);
       for (let count = 0; count < 20; count += 1) await pets.add({ ...rex, name: 'x'.repeat(1000) });

@@ -7,12 +7,12 @@ import { rejectionOf } from '../../contract/rejection.js';
 import {
   cleanUp,
   closedStore,
+  connect,
   countOf,
   modesOf,
   open,
   refused,
   rex,
-  run,
   stateOf,
   testFile,
   testFolder,
@@ -29,7 +29,7 @@ function copyAsCrashed(file: string, copy: string): void {
 
 /** Changes a closed store by SQL. */
 const changed = (sql: string) => async (file: string) => {
-  run(await closedStore(file), sql).close();
+  connect(await closedStore(file), sql).close();
 };
 
 const TRIGGER = 'CREATE TRIGGER cats AFTER INSERT ON pets BEGIN DELETE FROM pets; END';
@@ -42,7 +42,7 @@ const REFUSED: Readonly<Record<string, [(file: string) => unknown, RegExp]>> = {
   ],
   'the database of another program, left by a crash': [
     (file) => {
-      using other = run(`${file}.other`, 'PRAGMA journal_mode = WAL; CREATE TABLE notes (text)');
+      using other = connect(`${file}.other`, 'PRAGMA journal_mode = WAL; CREATE TABLE notes (a)');
       expect(other.isOpen).to.equal(true);
       copyAsCrashed(`${file}.other`, file);
     },
@@ -132,7 +132,7 @@ describe('opening an SQLite store', () => {
     const file = testFile();
     await backUpSqliteStore(await closedStore(), file);
     const sql = "BEGIN; UPDATE pets SET name = printf('%.*c', 99999, 'x')";
-    using other = run(file, `PRAGMA cache_size = 1; ${sql}`);
+    using other = connect(file, `PRAGMA cache_size = 1; ${sql}`);
     copyAsCrashed(file, `${file}.copy`);
     expect(other.isTransaction && fs.existsSync(`${file}.copy-journal`)).to.equal(true);
     const { pets } = await open(`${file}.copy`);
@@ -141,7 +141,7 @@ describe('opening an SQLite store', () => {
 
   it('finishes a store whose creation a crash has cut off', async () => {
     const file = testFile();
-    run(file, 'PRAGMA journal_mode = WAL').close();
+    connect(file, 'PRAGMA journal_mode = WAL').close();
     expect(fs.statSync(file).size).to.be.greaterThan(0);
     expect((await (await open(file)).pets.add(rex)).id).to.equal(1n);
   });

@@ -7,11 +7,11 @@ import { HOUR, claimed } from '../../contract/samples.js';
 import {
   cleanUp,
   closedStore,
+  connect,
   countOf,
-  inProcess,
+  inOtherProcess,
   open,
   rex,
-  run,
   testFile,
   unavailable,
 } from './test-store.js';
@@ -50,7 +50,7 @@ describe('writing to an SQLite store', () => {
   it('is unavailable for a row that is no animal, and serves the others', async () => {
     const file = await closedStore();
     const sql = "UPDATE pets SET status = 'lost' WHERE id = 2";
-    run(file, `PRAGMA ignore_check_constraints = ON; ${sql}`).close();
+    connect(file, `PRAGMA ignore_check_constraints = ON; ${sql}`).close();
     const { pets, changes } = await open(file);
     expect(await unavailable(pets.findById(2n))).to.match(/animal 2 has the status 'lost'/);
     await unavailable(pets.list({ limit: 3 }));
@@ -64,7 +64,7 @@ describe('writing to an SQLite store', () => {
       pets.addOnce(rex, { scope: 's', key, fingerprint: 'f', keepUntil }, now);
     for (const key of ['old', 'older']) await add(key, 0, 10 * HOUR);
     await add('live', 0, 99 * HOUR);
-    using database = run(location, '');
+    using database = connect(location, '');
     const count = database.prepare('SELECT count(*) AS claims FROM claims');
     await add('new', 11 * HOUR - 1, 99 * HOUR);
     expect(count.get()).to.deep.include({ claims: 4 });
@@ -113,7 +113,7 @@ describe('an SQLite store beside another process', () => {
       for (let round = 0; round < 20; round += 1)
         for (const { id } of await Promise.all([1, 2, 3].map(() => store.pets.add(rex)))) console.log(String(id));
       await store.close();`;
-    const outputs = await Promise.all([1, 2, 3].map(() => inProcess(file, adding)));
+    const outputs = await Promise.all([1, 2, 3].map(() => inOtherProcess(file, adding)));
     const ids = outputs.flatMap((output) => output.trim().split('\n'));
     expect(new Set(ids).size).to.equal(180);
     expect(await countOf(await open(file))).to.equal(180);
@@ -122,7 +122,7 @@ describe('an SQLite store beside another process', () => {
   it('waits for a lock, reads meanwhile, and stores only what was not aborted', async () => {
     const file = await closedStore();
     const store = await open(file);
-    const lock = run(file, 'BEGIN IMMEDIATE');
+    const lock = connect(file, 'BEGIN IMMEDIATE');
     const controller = new AbortController();
     const adding = store.pets.add(rex);
     const aborted = store.pets.add(rex, { signal: controller.signal });
@@ -141,8 +141,8 @@ describe('an SQLite store beside another process', () => {
     const [file, other] = [await closedStore(), await closedStore()];
     const store = await open(file);
     const began = performance.now();
-    using lock = run(file, 'BEGIN IMMEDIATE');
-    using whole = run(other, 'PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+    using lock = connect(file, 'BEGIN IMMEDIATE');
+    using whole = connect(other, 'PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
 
     const causes = await Promise.all([store.pets.add(rex), open(other)].map(unavailable));
 
@@ -155,7 +155,7 @@ describe('an SQLite store beside another process', () => {
   it('closes although another keeps the lock', async () => {
     const file = await closedStore();
     const store = await open(file);
-    using lock = run(file, 'BEGIN IMMEDIATE');
+    using lock = connect(file, 'BEGIN IMMEDIATE');
     const adding = rejectionOf(store.pets.add(rex));
     await store.close();
     expect(String(await adding)).to.match(/waiting for a lock while the store closes/);

@@ -46,15 +46,15 @@ export async function closedStore(file = testFile()): Promise<string> {
 export const countOf = async ({ pets }: CompleteStore): Promise<number> =>
   (await pets.list({ limit: 9999 })).length;
 
-/** Runs SQL as another program does. The connection keeps its locks until it is closed. */
-export function run(file: string, sql: string): DatabaseSync {
+/** Opens a connection as another program does, and runs SQL. Its locks stay until it is closed. */
+export function connect(file: string, sql: string): DatabaseSync {
   const database = new DatabaseSync(file);
   database.exec(sql);
   return database;
 }
 
 /** Runs a module in another process, with the exports of this adapter, `rex` and `file`. Resolves to its output. */
-export async function inProcess(file: string, script: string, ...wrapper: string[]) {
+export async function inOtherProcess(file: string, script: string, ...wrapper: string[]) {
   const module = JSON.stringify(import.meta.resolve('../../../src/adapters/sqlite/index.js'));
   const beginning = `
     import { openSqliteStore, backUpSqliteStore } from ${module};

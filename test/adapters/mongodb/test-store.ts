@@ -4,11 +4,7 @@ import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { rejectionOf } from '../../contract/rejection.js';
 
-export const rex: UnsavedPet = Object.freeze({
-  name: 'Rex',
-  categoryId: 7n,
-  status: 'available',
-});
+export const rex: UnsavedPet = Object.freeze({ name: 'Rex', categoryId: 7n, status: 'available' });
 
 /** Adds Rex for a claim that lives for a day, or until `keepUntil`. */
 export const addOnce = (
@@ -16,12 +12,7 @@ export const addOnce = (
   key: string,
   keepUntil = Date.now() + 86_400_000,
 ) => {
-  const claim = {
-    scope: 'a key',
-    key,
-    fingerprint: 'rex',
-    keepUntil,
-  };
+  const claim = { scope: 'a key', key, fingerprint: 'rex', keepUntil };
   return pets.addOnce(rex, claim, Date.now());
 };
 
