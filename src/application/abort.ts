@@ -10,7 +10,7 @@ export function unlessAborted<Result>(
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason);
     if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
+    else signal.addEventListener('abort', abort, { once: true });
     void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
 }
