@@ -1,6 +1,6 @@
 /**
- * The animal store to embed: domain, driving port, driven ports, errors, exact JSON. Importing it loads no adapter, and
- * prints, reads and opens nothing.
+ * The animal store for embedding: domain, driving port, driven ports, errors, exact JSON. Importing it loads no
+ * adapter, and prints, reads and opens nothing.
  *
  * @packageDocumentation
  */

@@ -35,8 +35,8 @@ export function parseJson(text: string): unknown {
 const LONG_OR_NESTED = /[0-9]{16}|[[{][^]*[[{]/;
 
 /**
- * Like `parseJson`, but integers may also be numbers, which are then exact. Five times as fast for a flat object without
- * long numbers.
+ * Like `parseJson`, but integers may also be numbers, which are then exact. Five times as fast for a flat object
+ * without long numbers.
  */
 export const parseJsonFast = (text: string): unknown =>
   LONG_OR_NESTED.test(text) ? parseJson(text) : JSON.parse(text);

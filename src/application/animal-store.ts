@@ -11,10 +11,10 @@ import type { PetStatus } from '../domain/pet-status.js';
  */
 export interface AnimalStore {
   /**
-   * Returns one page of animals in ascending order of id. To traverse a list, pass `next` as `after`
-   * until it is absent. This returns exactly once every animal that exists, and has the status, during the whole traversal.
-   * @throws {InvalidParameterError} `limit` is not an integer from 1 to 100, `status` is unknown, or `after` is not an
-   * int64.
+   * Returns one page of animals in ascending order of id. To traverse a list, pass `next` as `after` until it is
+   * absent. This returns exactly once every animal that exists, and has the status, during the whole traversal.
+   * @throws {InvalidParameterError} `limit` is not an integer from 1 to 100, `status` is unknown, or `after` is not
+   * an int64.
    */
   listPets(query?: PetQuery, options?: CallOptions): Promise<PetPage>;
 
@@ -52,8 +52,8 @@ export interface ExperimentalAnimalStore extends AnimalStore {
   changePet(id: bigint | number, change: Partial<NewPet>, options?: ChangeOptions): Promise<Pet>;
 
   /**
-   * Removes an animal. The store never assigns its id again, and a retry of its create still resolves to the animal as it
-   * was created.
+   * Removes an animal. The store never assigns its id again, and a retry of its create still resolves to the animal
+   * as it was created.
    * @throws {InvalidParameterError} `from` is unknown, or the id is a number that is not a safe integer.
    * @throws {PetNotFoundError} no animal has this id (any more), or it is not an int64.
    * @throws {StatusConflictError} the animal does not have the status `from`. It was not removed.
@@ -63,7 +63,10 @@ export interface ExperimentalAnimalStore extends AnimalStore {
 
 /** Options of every call. */
 export interface CallOptions {
-  /** An abort rejects the call with `signal.reason`. A write in progress may still take effect; a waiting one never does. */
+  /**
+   * An abort rejects the call with `signal.reason`. A write in progress may still take effect; a waiting one never
+   * does.
+   */
   readonly signal?: AbortSignal | undefined;
 }
 

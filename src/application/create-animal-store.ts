@@ -26,8 +26,8 @@ export interface AnimalStoreDependencies {
 const CLAIM_LIFETIME = 24 * 60 * 60 * 1000;
 
 /**
- * Makes an animal store on any repository. With `changes`, animals can be changed and removed. The caller opens and closes
- * the store.
+ * Makes an animal store on any repository. With `changes`, animals can be changed and removed. The caller opens and
+ * closes the store.
  */
 export function createAnimalStore(
   dependencies: AnimalStoreDependencies & { readonly changes: PetChanges },

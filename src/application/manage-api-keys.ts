@@ -77,8 +77,8 @@ export class ManagedApiKeys {
   }
 
   /**
-   * Issues a key with the fixed id `00000000`, every scope and no expiry. Resolves to `undefined` if the store has ever had
-   * it, so only one of several processes that start at once gets it. Other keys are not looked at.
+   * Issues a key with the fixed id `00000000`, every scope and no expiry. Resolves to `undefined` if the store has
+   * ever had it, so only one of several processes that start at once gets it. Other keys are not looked at.
    */
   issueFirst(name: string, options?: CallOptions): Promise<IssuedApiKey | undefined> {
     return this.#add(FIRST_ID, { name, scopes: SCOPES }, options);

@@ -15,15 +15,17 @@ export type AnimalStoreErrorCode = (typeof CODES)[number];
 
 /** What is wrong with one field of an animal, or with one parameter. */
 export interface Fault {
-  /** The name of the field or parameter, as the caller gave it: `categoryId`. Empty if the fault is not in one field. */
+  /**
+   * The name of the field or parameter, as the caller gave it: `categoryId`. Empty if the fault is not in one field.
+   */
   readonly field: string;
   /** The rule that is broken, as the rest of a sentence that begins with the field: `must not be blank`. */
   readonly message: string;
 }
 
 /**
- * Base of the errors that a call of the animal store may reject with. Any other error, except the reason of an abort, is a
- * bug.
+ * Base of the errors that a call of the animal store may reject with. Any other error, except the reason of an abort,
+ * is a bug.
  */
 export abstract class AnimalStoreError<
   Code extends AnimalStoreErrorCode = AnimalStoreErrorCode,

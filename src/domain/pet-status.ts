@@ -1,4 +1,4 @@
-/** Every availability status, in the order of the interface. */
+/** Every availability status, in the order in which they are listed. */
 export const PET_STATUSES = Object.freeze(['available', 'pending', 'sold'] as const);
 
 /** An animal's availability: one of `PET_STATUSES`. */

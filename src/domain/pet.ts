@@ -19,7 +19,9 @@ export interface Pet {
 
 /** What a caller gives to add an animal. */
 export interface NewPet {
-  /** Unicode text of at most 1,000 code points that is not blank, without U+0000 and lone surrogates. Stored as it is. */
+  /**
+   * Unicode text of at most 1,000 code points that is not blank, without U+0000 and lone surrogates. Stored as it is.
+   */
   readonly name: string;
   /** Any int64. A number must be a safe integer. */
   readonly categoryId: bigint | number;
@@ -33,7 +35,10 @@ export type UnsavedPet = Omit<Pet, 'id'>;
 /** The length of the longest name, in Unicode code points. */
 export const MAX_NAME_LENGTH = 1000;
 
-/** For each field, the rule that a value breaks, or `undefined`. Values may have any type: adapters pass on what they read. */
+/**
+ * For each field, the rule that a value breaks, or `undefined`. Values may have any type: adapters pass on what they
+ * read.
+ */
 const RULES = {
   name(name: unknown) {
     if (typeof name !== 'string') return 'must be a string';
@@ -64,7 +69,8 @@ export function unsavedPet(given: NewPet): UnsavedPet {
 }
 
 /**
- * Checks a change by every rule, and returns the fields that it has: at least one. A field that is `undefined` counts as omitted.
+ * Checks a change by every rule, and returns the fields that it has: at least one. A field that is `undefined` counts
+ * as omitted.
  * @throws {InvalidPetError} naming every fault
  */
 export function petChange(given: Partial<NewPet>): Partial<UnsavedPet> {

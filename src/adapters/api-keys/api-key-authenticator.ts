@@ -24,8 +24,8 @@ export interface ApiKeyAuthenticatorOptions {
 }
 
 /**
- * Authenticates API keys: static keys first, then managed keys, by format and checksum, by a look-up of the id, and by hash. A
- * change to a managed key takes effect at most 500 ms after the store acknowledged it.
+ * Authenticates API keys: static keys first, then managed keys, by format and checksum, by a look-up of the id, and
+ * by hash. A change to a managed key takes effect at most 500 ms after the store acknowledged it.
  */
 export class ApiKeyAuthenticator implements Authenticator {
   /** The ids of static keys, by the hash of the key. */
@@ -35,8 +35,11 @@ export class ApiKeyAuthenticator implements Authenticator {
 
   /** @throws {InvalidParameterError} naming, by position, every static key that is not a bearer token. */
   constructor({ staticKeys = [], apiKeys, clock = systemClock }: ApiKeyAuthenticatorOptions) {
-    const rules = staticKeys.map((key, index) => [`static key ${index + 1}`, staticKeyFault(key)]);
-    requireValid(Object.fromEntries(rules));
+    requireValid(
+      Object.fromEntries(
+        staticKeys.map((key, index) => [`static key ${index + 1}`, staticKeyFault(key)]),
+      ),
+    );
     this.#staticIds = new Map(staticKeys.map((key) => [hashApiKey(key), staticKeyId(key)]));
     this.#findById = apiKeys ? cached(apiKeys) : async () => undefined;
     this.#clock = clock;

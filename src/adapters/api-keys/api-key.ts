@@ -2,9 +2,9 @@ import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /*
- * A managed key is `ast_live_<key id>_<secret>_<crc>`: 8 characters of id, 43 of secret and 6 of CRC-32 over everything
- * before the last `_`, in base62. The checksum detects a mistyped key without a look-up; anyone can compute it. The key has
- * only letters, digits and `_`, so a double click selects it whole.
+ * A managed key is `ast_live_<key id>_<secret>_<crc>`: 8 characters of id, 43 of secret and 6 of CRC-32 over
+ * everything before the last `_`, in base62. The checksum detects a mistyped key without a look-up; anyone can
+ * compute it. The key has only letters, digits and `_`, so a double click selects it whole.
  */
 const MANAGED_KEY = /^(ast_live_([0-9A-Za-z]{8})_[0-9A-Za-z]{43})_([0-9A-Za-z]{6})$/;
 
@@ -29,13 +29,16 @@ export const staticKeyFault = (key: string): string | undefined =>
     ? undefined
     : 'must be a bearer token: letters (A-Z, a-z), digits and - . _ ~ + /, then any number of =';
 
-/** Identifies a static key in logs, the same in every process. Not a part of the hash that grants access, which must not appear in logs. */
+/**
+ * Identifies a static key in logs, the same in every process. Not a part of the hash that grants access, which must
+ * not appear in logs.
+ */
 export const staticKeyId = (key: string): string =>
   `static-${hash('sha256', `animal-store static key id\0${key}`, 'hex').slice(0, 12)}`;
 
 /**
- * SHA-256 of the whole key, 64 lower-case hexadecimal digits. A fast hash is enough for stored keys: nobody can search 256
- * random bits.
+ * SHA-256 of the whole key, 64 lower-case hexadecimal digits. A fast hash is enough for stored keys: nobody can
+ * search 256 random bits.
  */
 export const hashApiKey = (key: string): string => hash('sha256', key, 'hex');
 

@@ -1,7 +1,7 @@
 import { ReadConcern, type MongoClient } from 'mongodb';
 import { unlessAborted } from '../../application/abort.js';
 import type { CallOptions } from '../../application/animal-store.js';
-import { requireWriting, type OpenMode } from '../../application/ports/store.js';
+import { requireWritable, type OpenMode } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { isStoreFailure, isUnanswered } from './mongo-errors.js';
 import { prepareDatabase } from './prepare-database.js';
@@ -58,7 +58,7 @@ export function mongoConnection(client: MongoClient, databaseName: string, mode:
   }
 
   const write: typeof run = async (doing, call, work) => {
-    requireWriting(mode, doing);
+    requireWritable(mode, doing);
     return run(doing, call, async () => {
       preparing ??= prepareDatabase(database);
       try {

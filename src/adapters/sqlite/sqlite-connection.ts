@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { unlessAborted } from '../../application/abort.js';
 import type { CallOptions } from '../../application/animal-store.js';
-import { requireWriting, type OpenMode } from '../../application/ports/store.js';
+import { requireWritable, type OpenMode } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { retryWhileBusy } from './retry-while-busy.js';
 import { groupCommit } from './group-commit.js';
@@ -46,7 +46,7 @@ export function sqliteConnection(
     async write<Result>(doing: string, { signal }: CallOptions = {}, work: () => Result) {
       signal?.throwIfAborted();
       requireOpen(doing);
-      requireWriting(mode, doing);
+      requireWritable(mode, doing);
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
       writes.submit({
         run() {

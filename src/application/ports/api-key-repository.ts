@@ -24,8 +24,8 @@ export interface ApiKeyRepository {
 }
 
 /**
- * A managed API key as it is stored: everything but the key itself. Times are whole milliseconds since 1970. Its texts hold
- * neither U+0000 nor lone surrogates.
+ * A managed API key as it is stored: everything but the key itself. Times are whole milliseconds since 1970. Its
+ * texts hold neither U+0000 nor lone surrogates.
  */
 export interface ApiKeyRecord {
   /** Public identifier, part of the key's text; not secret. */

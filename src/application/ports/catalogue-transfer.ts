@@ -2,11 +2,11 @@ import type { Pet } from '../../domain/pet.js';
 import type { CallOptions } from '../animal-store.js';
 
 /**
- * Driven port: lets a copy keep the ids of animals. Optional: without it the store cannot be copied. Nothing else may write
- * to the store meanwhile. Every adapter passes `catalogueTransferTests`.
+ * Driven port: lets a copy keep the ids of animals. Optional: without it the store cannot be copied. Nothing else may
+ * write to the store meanwhile. Every adapter passes `catalogueTransferTests`.
  *
- * Arguments, overlapping calls, failures and aborts are as in `PetRepository`. When a write rejects, any part of the batch
- * may have been stored. Writing it again is safe.
+ * Arguments, overlapping calls, failures and aborts are as in `PetRepository`. When a write rejects, any part of the
+ * batch may have been stored. Writing it again is safe.
  */
 export interface CatalogueTransfer {
   /** The greatest id that was ever assigned or written; 0 if none was. */

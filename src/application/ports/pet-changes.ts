@@ -6,10 +6,10 @@ import type { CallOptions } from '../animal-store.js';
  * Driven port: changes and removes stored animals. Optional: without it a store only adds and reads. Every adapter
  * passes `petChangesTests`.
  *
- * Each call is one atomic step, in one process and across processes. The change is on disk (or acknowledged by a majority)
- * when it resolves, and every later read sees it. Arguments, overlapping calls, failures and aborts are as in
- * `PetRepository`. If the outcome is unknown, reject with `UnavailableError`. Do not repeat the change: it
- * could take effect twice.
+ * Each call is one atomic step, in one process and across processes. The change is on disk (or acknowledged by a
+ * majority) when it resolves, and every later read sees it. Arguments, overlapping calls, failures and aborts are as
+ * in `PetRepository`. If the outcome is unknown, reject with `UnavailableError`. Do not repeat the change: it could
+ * take effect twice.
  */
 export interface PetChanges {
   /**
@@ -26,8 +26,8 @@ export interface PetChanges {
   ): Promise<Pet | undefined>;
 
   /**
-   * Removes the animal. Resolves to `false` when no animal has this id. The store never assigns its id again, and its claim stays
-   * valid: a retry of its `addOnce` resolves to the animal as it was created.
+   * Removes the animal. Resolves to `false` when no animal has this id. The store never assigns its id again, and its
+   * claim stays valid: a retry of its `addOnce` resolves to the animal as it was created.
    * @param from the status that the animal must have; `undefined`: any
    * @throws {StatusConflictError} the animal has another status. Nothing is removed.
    */

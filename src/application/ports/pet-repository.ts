@@ -9,24 +9,26 @@ import type { CallOptions, CreatedPet, IdempotencyKey, PetQuery } from '../anima
  * - Calls may overlap, also across the processes that share the store. `import` starts 64 adds at once.
  * - A call rejects with `UnavailableError` when the store is unreachable, cannot write or is closed, with the
  *   technology's own error as its `cause`.
- * - An aborted `signal` rejects with its reason (see `CallOptions`). When a call has settled, it must have removed every
- *   listener that it added to the signal.
+ * - An aborted `signal` rejects with its reason (see `CallOptions`). When a call has settled, it must have removed
+ *   every listener that it added to the signal.
  */
 export interface PetRepository {
   /**
    * Stores the animal under a new id: positive, never assigned before (even to a removed animal), and greater than
    * every id that this repository returned before. Two repositories on one store may assign from separate ranges.
-   * Durable stores resolve after the commit is on disk (or acknowledged by a majority). Every later read sees the animal.
+   * Durable stores resolve after the commit is on disk (or acknowledged by a majority). Every later read sees the
+   * animal.
    */
   add(pet: UnsavedPet, options?: CallOptions): Promise<Pet>;
 
   /**
-   * As `add`, but stores the animal at most once for the `scope` and `key` of the claim, even by simultaneous calls and
-   * across processes.
+   * As `add`, but stores the animal at most once for the `scope` and `key` of the claim, even by simultaneous calls
+   * and across processes.
    *
-   * The first call stores animal and claim in one step. Until the claim's `keepUntil`, compared with `now`, a later call
-   * with the same fingerprint stores nothing and resolves to `petWithId(id, pet)`, `replayed: true`, even if the animal was
-   * changed or removed. Equal fingerprints mean equal animals, so a store keeps only the id with the claim.
+   * The first call stores animal and claim in one step. Until the claim's `keepUntil`, compared with `now`, a later
+   * call with the same fingerprint stores nothing and resolves to `petWithId(id, pet)`, `replayed: true`, even if the
+   * animal was changed or removed. Equal fingerprints mean equal animals, so a store keeps only the id with the
+   * claim.
    * @throws {IdempotencyKeyReusedError} the claim was made with another fingerprint. Nothing is stored.
    * @throws {IdempotencyConflictError} another call with the claim is still in progress. Nothing is stored.
    */

@@ -19,7 +19,10 @@ export interface Store {
   readonly transfer?: CatalogueTransfer | undefined;
   /** Where the data is, safe to log. */
   readonly location: string;
-  /** Resolves if the store can answer a read now, else rejects with `UnavailableError`. The service calls it at most once a second. */
+  /**
+   * Resolves if the store can answer a read now, else rejects with `UnavailableError`. The service calls it at most
+   * once a second.
+   */
   check(options?: CallOptions): Promise<void>;
   /**
    * Closes the store within five seconds. Calls in progress finish or reject; later calls of every port reject with
@@ -35,7 +38,10 @@ export type CompleteStore = { readonly [Part in keyof Store]-?: NonNullable<Stor
 
 /** Opens the stores of one technology. `STORE_URL` chooses the factory by its scheme. */
 export interface StoreFactory {
-  /** The part of `STORE_URL` before its first colon, in lower case; an array if several, such as `mongodb` and `mongodb+srv`. */
+  /**
+   * The part of `STORE_URL` before its first colon, in lower case; an array if several, such as `mongodb` and
+   * `mongodb+srv`.
+   */
   readonly scheme: string | readonly string[];
   /**
    * Opens the store at a URL. If the database is only unreachable for now, this still succeeds. The calls reject with
@@ -59,8 +65,9 @@ export interface OpenOptions {
 const OPEN_MODES = ['create', 'existing', 'read'] as const;
 
 /**
- * What opening may do. `create` makes a store if none exists. `existing` fails if none exists. `read` does too, and every
- * write rejects with `UnavailableError`. If the technology has snapshots, all reads of such a store use the same one.
+ * What opening may do. `create` makes a store if none exists. `existing` fails if none exists. `read` does too, and
+ * every write rejects with `UnavailableError`. If the technology has snapshots, all reads of such a store use the
+ * same one.
  */
 export type OpenMode = (typeof OPEN_MODES)[number];
 
@@ -77,6 +84,6 @@ export function openModeOf({ mode = 'create' }: OpenOptions): OpenMode {
  * @param doing the write to refuse
  * @throws {UnavailableError} the store is open for reading only
  */
-export function requireWriting(mode: OpenMode, doing: string): void {
+export function requireWritable(mode: OpenMode, doing: string): void {
   if (mode === 'read') throw new UnavailableError(doing, { cause: new Error('opened to read') });
 }
