@@ -71,16 +71,14 @@ export class NodeRequest implements HttpRequest {
   }
 }
 
-/** Headers of the interface of which Node.js keeps only the first value. Its `headersDistinct` has all, for 3 us a request. */
+/** Headers of the interface of which Node.js keeps only the first value. */
 const ONLY_FIRST: ReadonlySet<string> = new Set(['authorization', 'content-type', 'user-agent']);
 
-/** The values of a header in a list of names and values. */
-function valuesOf(rawHeaders: readonly string[], name: string): readonly string[] {
+/** The values of a header in `rawHeaders`, a list of names and values. `headersDistinct` takes 3 us for each request. */
+export function valuesOf(rawHeaders: readonly string[], name: string): readonly string[] {
   const values: string[] = [];
-  for (const [index, text] of rawHeaders.entries()) {
-    const isName = index % 2 === 0 && text.length === name.length && text.toLowerCase() === name;
-    if (isName) values.push(rawHeaders[index + 1] ?? '');
-  }
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    if (rawHeaders[index]?.toLowerCase() === name) values.push(rawHeaders[index + 1] ?? '');
   return values;
 }
 

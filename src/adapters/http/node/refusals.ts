@@ -2,6 +2,7 @@ import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import { HttpError } from '../error-responses.js';
 import { splitRequestTarget, type HttpRequest, type HttpResponse } from '../http-message.js';
 import { requestId } from '../request-headers.js';
+import { valuesOf } from './node-request.js';
 
 /** What the server knows of a request that it answers itself. A method or path that it cannot read is `-`. */
 export interface RefusedRequest extends Pick<HttpRequest, 'method' | 'path' | 'header'> {
@@ -49,11 +50,10 @@ export function parserFault({ code }: ParserError): HttpError {
 
 /** What HTTP/1.1 forbids in the headers of a request, and Node's parser accepts. */
 export function requestFault(request: IncomingMessage): HttpError | undefined {
-  // Not by `headersDistinct`, which takes 3 us.
   const { headers, rawHeaders, httpVersion } = request;
   // HTTP/0.9 has neither headers nor a status to respond with.
   if (!httpVersion.startsWith('1.')) return malformed('The request is not HTTP/1.1.');
-  const hosts = rawHeaders.filter(isHost).length;
+  const hosts = valuesOf(rawHeaders, 'host').length;
   const isOld = httpVersion === '1.0';
   // HTTP/1.0 needs none: health checks of load balancers send it so.
   if (hosts > 1 || (hosts === 0 && !isOld))
@@ -67,9 +67,6 @@ export function requestFault(request: IncomingMessage): HttpError | undefined {
   if (isChunked && !isOld) return undefined;
   return malformed('The only supported Transfer-Encoding is chunked, in HTTP/1.1.');
 }
-
-/** Whether a member of `rawHeaders`, which has names at even indexes, is the name of a Host header. */
-const isHost = (text: string, index: number): boolean => index % 2 === 0 && /^host$/i.test(text);
 
 const malformed = (message: string): HttpError => new HttpError('malformed_request', message);
 
