@@ -45,7 +45,7 @@ describe('keys', () => {
   const wrong: ReadonlyArray<readonly [options: string, says: RegExp]> = [
     ['', /required option '--name <name>'/],
     ['--name --scope=pets:read', /option '--name <name>' needs a value/],
-    ['--name n --scope pets:red', /'--scope <scopes>' must be one of pets:read, pets:write/],
+    ['--name n --scope pets:red', /scopes must be one or more of pets:read, pets:write/],
     ['--name n --scope=', /scopes must be one or more of/],
     [
       '--name n --expires 0',

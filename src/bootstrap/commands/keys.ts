@@ -4,7 +4,7 @@ import { ManagedApiKeys, type ManagedApiKey } from '../../application/manage-api
 import { SCOPES, type Scope } from '../../application/ports/authenticator.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { OpenMode, Store } from '../../application/ports/store.js';
-import { duration, list, oneOf, refuse } from '../service/setting-readers.js';
+import { duration, list, refuse } from '../service/setting-readers.js';
 import { TOKENS } from '../service/tokens.js';
 import { UsageError, addCommand, note, print, type CommandContext } from './command-line.js';
 import { withStore } from './with-store.js';
@@ -14,13 +14,9 @@ const MAX_DAYS = 36_500; // a hundred years
 /** Commander takes the next option for a value that was omitted. */
 const readName = (text: string): string => (text.startsWith('--') ? refuse('needs a value') : text);
 
-const scopeOf = oneOf(...SCOPES);
-
-const readScopes = (text: string): readonly Scope[] => list(text).map(scopeOf);
-
 interface IssueOptions {
   readonly name: string;
-  readonly scope?: readonly Scope[];
+  readonly scope?: readonly string[];
   readonly expires?: number;
 }
 
@@ -32,11 +28,7 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
   const issue = 'Issues an API key and prints it, alone on stdout and only this once.';
   addCommand(keys, 'issue', issue, issueExample)
     .requiredOption('--name <name>', 'name of the key in lists: 1 to 100 characters', readName)
-    .option(
-      '--scope <scopes>',
-      `what the key may do: ${SCOPES.join(',')} (default: all)`,
-      readScopes,
-    )
+    .option('--scope <scopes>', `what the key may do: ${SCOPES.join(',')} (default: all)`, list)
     .option(
       '--expires <duration>',
       'lifetime, such as 12h or 90d (default: unlimited)',
@@ -46,7 +38,7 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
       withKeys(context, 'create', async (managed, { location }, clock) => {
         const expiresAt =
           expires === undefined ? undefined : new Date(clock.now().getTime() + expires);
-        const request = { name, scopes: scope, expiresAt };
+        const request = { name, scopes: scope as readonly Scope[], expiresAt };
         const { key, record } = await managed.issue(request, { signal });
         await print(io, `${key}\n`);
         const what = `key ${record.id} (${record.name}) in ${location}`;
