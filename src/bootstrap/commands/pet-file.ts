@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { parse } from 'csv-parse/sync';
+import { parse } from 'csv-parse';
 import { extname } from 'node:path';
 import type { ImportRow, LineFault } from '../../application/import-pets.js';
 import { parseInt64 } from '../../domain/int64.js';
@@ -76,7 +76,7 @@ export async function* csvRows(
   options: RowOptions,
 ): AsyncGenerator<ImportRow | LineFault> {
   let columns: readonly string[] | undefined;
-  for (const { record, info } of recordsOf(text)) {
+  for await (const { record, info } of recordsOf(text)) {
     if (columns === undefined) {
       columns = record;
       const known = Object.keys(fieldsOf(columns, record, options)); // checks the names
@@ -103,17 +103,16 @@ export async function* csvRows(
 }
 
 /** @throws {UsageError} it is not CSV: a quoted cell does not end, for example */
-function recordsOf(text: string): readonly CsvRecord[] {
+async function* recordsOf(text: string): AsyncGenerator<CsvRecord> {
   const [header = ''] = text.split(/[\r\n]/, 1);
   try {
-    const records: unknown = parse(text, {
+    yield* parse(text, {
       delimiter: /[,;\t]/.exec(header)?.[0] ?? ',',
       record_delimiter: ['\r\n', '\n', '\r'],
       info: true,
       relax_column_count: true,
       skip_records_with_empty_values: true,
     });
-    return records as readonly CsvRecord[]; // its types do not know `info`
   } catch (error) {
     throw new UsageError(`FILE is not valid CSV: ${(error as Error).message}.`);
   }
