@@ -149,6 +149,12 @@ export const CHANGING: readonly Topic[] = [
         const { status, body } = await service.send(get('/pets/1', ['If-None-Match', tag]));
         assert.deepEqual([status, body], [200, before.body.replace('available', 'sold')]);
       },
+      async 'keeps simultaneous changes of different members'(service) {
+        const bodies = ['{"name":"Rex"}', '{"categoryId":8}', '{"status":"sold"}'];
+        await Promise.all(bodies.map((body) => service.send(patch(body))));
+        const { body } = await service.send(get('/pets/1'));
+        assert.equal(body, '{"id":1,"name":"Rex","categoryId":8,"status":"sold"}');
+      },
       async 'removes an animal once and for all, and replays its create'(service) {
         const keyed = post(PET, ['Idempotency-Key', 'removed']);
         const created = await service.send(keyed);
