@@ -1,6 +1,6 @@
-// Packs the library and linters the tarball from outside: npm run package:check [-- EXAMPLE...]. Installed into an empty
+// Packs the library and checks the tarball from outside: npm run package:check [-- EXAMPLE...]. Installed into an empty
 // project of strict TypeScript, every entry and the command must work, on the Node.js that NODE22 names, too; publint and
-// attw must be content; adapters of examples/ must keep their contracts, and the hosts in examples/hosts serve.
+// attw must pass; adapters of examples/ must keep their contracts, and the hosts in examples/hosts serve.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempDisposableSync, readFileSync } from 'node:fs';

@@ -35,11 +35,8 @@ export class ApiKeyAuthenticator implements Authenticator {
 
   /** @throws {InvalidParameterError} naming, by position, every static key that is not a bearer token. */
   constructor({ staticKeys = [], apiKeys, clock = systemClock }: ApiKeyAuthenticatorOptions) {
-    requireValid(
-      Object.fromEntries(
-        staticKeys.map((key, index) => [`static key ${index + 1}`, staticKeyFault(key)]),
-      ),
-    );
+    const faults = staticKeys.map((key, index) => [`static key ${index + 1}`, staticKeyFault(key)]);
+    requireValid(Object.fromEntries(faults));
     this.#staticIds = new Map(staticKeys.map((key) => [hashApiKey(key), staticKeyId(key)]));
     this.#findById = apiKeys ? cached(apiKeys) : async () => undefined;
     this.#clock = clock;

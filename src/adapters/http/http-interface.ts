@@ -40,8 +40,8 @@ export interface HttpInterfaceOptions {
 }
 
 /**
- * The HTTP interface, apart from any framework: handles the requests that transports receive. It checks a request, calls
- * the use case, and makes a response of its result or error.
+ * The HTTP interface, apart from any framework: handles the requests that transports receive. It checks a request,
+ * calls the use case, and makes a response of its result or error.
  */
 export class HttpInterface {
   /** Every path that is served. */

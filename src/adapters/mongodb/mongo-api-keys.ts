@@ -1,6 +1,6 @@
 import type { ApiKeyRecord, ApiKeyRepository } from '../../application/ports/api-key-repository.js';
-import { retryableInsert } from './retryable-insert.js';
 import { READ_OPTIONS, type MongoConnection } from './mongo-connection.js';
+import { retryableInsert } from './retryable-insert.js';
 
 /** An API key, under its id. */
 interface ApiKeyDocument extends Omit<ApiKeyRecord, 'id'> {

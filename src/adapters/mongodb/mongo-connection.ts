@@ -9,8 +9,8 @@ import { retry } from './retry.js';
 import { watchServers } from './server-faults.js';
 
 /*
- * Timeouts in milliseconds, shortest inside, so that an error names what was slow: the server, the driver (see `clientOf`), a
- * call of the store, the request.
+ * Timeouts in milliseconds, shortest inside, so that an error names what was slow: the server, the driver (see
+ * `clientOf`), a call of the store, the request.
  */
 
 /** How long the server may work on a read. Every read passes it. */

@@ -2,7 +2,6 @@ import type { CallOptions, CreatedPet } from '../../application/animal-store.js'
 import { claimId, type PetRepository } from '../../application/ports/pet-repository.js';
 import { IdempotencyConflictError, IdempotencyKeyReusedError } from '../../domain/errors.js';
 import { fingerprintOf, petWithId, type UnsavedPet } from '../../domain/pet.js';
-import { retryableInsert } from './retryable-insert.js';
 import { READ_OPTIONS, type MongoConnection } from './mongo-connection.js';
 import { MongoStoreError } from './mongo-errors.js';
 import {
@@ -13,6 +12,7 @@ import {
   type StoredClaim,
 } from './pet-document.js';
 import type { PetIds } from './pet-ids.js';
+import { retryableInsert } from './retryable-insert.js';
 
 /** Animals in a MongoDB database. */
 export function mongoPets({ database, read, write }: MongoConnection, ids: PetIds): PetRepository {

@@ -19,8 +19,8 @@ const OPEN_LIMIT = 2500;
 const WITH_DATABASE = /^[^/]+\/\/[^/?]*\/[^?]/;
 
 /**
- * Opens the store at `url`, a MongoDB connection string. Default database: `animal-store`. Also resolves while no server
- * can be reached: calls then reject with `UnavailableError` until one is.
+ * Opens the store at `url`, a MongoDB connection string. Default database: `animal-store`. Also resolves while no
+ * server can be reached: calls then reject with `UnavailableError` until one is.
  * @throws {MongoStoreError} the URL is not valid, the database cannot hold a store, or it holds none and one must exist
  */
 export async function openMongoStore(

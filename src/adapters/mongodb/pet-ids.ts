@@ -5,7 +5,6 @@ import { READ_OPTIONS } from './mongo-connection.js';
 const BLOCK_SIZE = 1000n;
 
 const COUNTER = { _id: 'pets' };
-const UPSERT = { upsert: true, returnDocument: 'after' } as const;
 
 export type PetIds = ReturnType<typeof petIds>;
 
@@ -19,8 +18,9 @@ export function petIds(database: Db) {
 
   async function takeBlock() {
     const increase = { $inc: { last: BLOCK_SIZE } };
-    const counter = await counters.findOneAndUpdate(COUNTER, increase, UPSERT);
-    end = BigInt(counter?.last ?? NaN);
+    const options = { upsert: true, returnDocument: 'after' } as const;
+    const counter = await counters.findOneAndUpdate(COUNTER, increase, options);
+    end = BigInt(counter?.last ?? NaN); // for the compiler: an upsert always returns the counter
     next = end - BLOCK_SIZE + 1n;
   }
 

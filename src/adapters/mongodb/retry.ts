@@ -7,8 +7,8 @@ const FIRST_PAUSE = 10;
 const LONGEST_PAUSE = 200;
 
 /**
- * Runs `work`, and retries after each transient failure, for `limit` milliseconds at most or until `signal` is aborted. A try
- * in progress is then left alone: if the driver got the signal, it would close the connection.
+ * Runs `work`, and retries after each transient failure, for `limit` milliseconds at most or until `signal` is aborted.
+ * A try in progress is then left alone: if the driver got the signal, it would close the connection.
  * @throws the last failure, `signal.reason`, or a `TimeoutError` if the first try takes too long
  */
 export async function retry<Result>(

@@ -3,8 +3,8 @@ import { READ_OPTIONS } from './mongo-connection.js';
 import { takenField, type UniqueField } from './mongo-errors.js';
 
 /**
- * Returns an insert of one document that is safe to retry. It resolves to `undefined` when the document is stored, now or by
- * an earlier try whose response was lost; otherwise to the unique field whose value another document has.
+ * Returns an insert of one document that is safe to retry. It resolves to `undefined` when the document is stored, now
+ * or by an earlier try whose response was lost; otherwise to the unique field whose value another document has.
  * @param isOwn whether the stored document with this `_id` is ours. Called only when an earlier try may have stored it.
  */
 export function retryableInsert<Stored extends { readonly _id: unknown }>(

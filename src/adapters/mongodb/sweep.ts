@@ -15,7 +15,10 @@ const ABSENT = { $exists: false };
 /** What is left of a removed animal without a claim. */
 const LEFTOVER = { name: ABSENT, status: ABSENT, claim: ABSENT };
 
-/** Unsets expired claims and deletes what is left of removed animals, at once and then daily, until the returned timer is cleared. */
+/**
+ * Unsets expired claims and deletes what is left of removed animals, at once and then daily, until the returned timer
+ * is cleared.
+ */
 export function startSweeping({ database, write }: MongoConnection): NodeJS.Timeout {
   const pets = petCollection(database);
 

@@ -12,9 +12,9 @@ function identityOf(file: string): string | undefined {
 }
 
 /**
- * Returns a check that the path still names the file that was opened: SQLite would go on writing to a removed or replaced
- * file, which nobody finds. The check trusts a result younger than `maxAge`, in milliseconds. It throws `UnavailableError`;
- * once it has failed, it always fails.
+ * Returns a check that the path still names the file that was opened: SQLite would go on writing to a removed or
+ * replaced file, which nobody finds. The check trusts a result younger than `maxAge`, in milliseconds. It throws
+ * `UnavailableError`; once it has failed, it always fails.
  */
 export function inPlaceCheck(file: string): (maxAge: number) => void {
   let checkedAt = performance.now();
@@ -37,8 +37,8 @@ const WRITE_VERSION_OFFSET = 18;
 const WAL_VERSION = 2;
 
 /**
- * Refuses a file beside the `-wal` of another: SQLite would replay it into the file. The header of a backup says that it has
- * no log. Closing the file here drops the POSIX locks of this process on it; SQLite tolerates that since 3.51.
+ * Refuses a file beside the `-wal` of another: SQLite would replay it into the file. The header of a backup says that
+ * it has no log. Closing the file here drops the POSIX locks of this process on it; SQLite tolerates that since 3.51.
  */
 export function requireOwnLog(file: string): void {
   const log = `${file}-wal`;

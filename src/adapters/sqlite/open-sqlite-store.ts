@@ -1,13 +1,13 @@
 import * as fs from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { openModeOf, type CompleteStore, type OpenOptions } from '../../application/ports/store.js';
-import { BUSY_TIMEOUT, retryWhileBusy } from './retry-while-busy.js';
 import { inPlaceCheck, requireOwnLog } from './file-identity.js';
+import { BUSY_TIMEOUT, retryWhileBusy } from './retry-while-busy.js';
 import { createSchema, requireStore } from './schema.js';
 import { sqliteApiKeys } from './sqlite-api-keys.js';
-import { sqlitePetChanges } from './sqlite-pet-changes.js';
 import { sqliteConnection } from './sqlite-connection.js';
 import { hasCode } from './sqlite-errors.js';
+import { sqlitePetChanges } from './sqlite-pet-changes.js';
 import { sqlitePets } from './sqlite-pets.js';
 import { sqliteTransfer } from './sqlite-transfer.js';
 import { createFile, filePath } from './store-file.js';

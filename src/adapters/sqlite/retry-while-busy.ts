@@ -11,7 +11,8 @@ const PAUSE = 10;
 export const BUSY_TIMEOUT = 20;
 
 /**
- * Does `work`, and retries it while another process holds a lock, for five seconds at most or until `signal` is aborted.
+ * Does `work`, and retries it while another process holds a lock, for five seconds at most or until `signal` is
+ * aborted.
  * @throws {UnavailableError} for every error of SQLite and the operating system, which is its cause
  */
 export async function retryWhileBusy<Result>(

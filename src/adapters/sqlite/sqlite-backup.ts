@@ -19,8 +19,10 @@ export const backUpSqliteStore = (path: string, target: string): Promise<number>
   copyStore(filePath(path), filePath(target));
 
 /**
- * Copies a backup to the file at `path`, with missing folders, and checks the copy. Resolves to how many animals it holds.
- * @throws {StoreFileError} the backup cannot be used, is damaged or lacks what is beside it, or there is a file at `path`.
+ * Copies a backup to the file at `path`, with missing folders, and checks the copy. Resolves to how many animals it
+ * holds.
+ * @throws {StoreFileError} the backup cannot be used, is damaged or lacks what is beside it, or there is a file at
+ * `path`.
  */
 export async function restoreSqliteStore(path: string, backup: string): Promise<number> {
   const source = filePath(backup);

@@ -3,8 +3,8 @@ import { unlessAborted } from '../../application/abort.js';
 import type { CallOptions } from '../../application/animal-store.js';
 import { requireWritable, type OpenMode } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
-import { retryWhileBusy } from './retry-while-busy.js';
 import { groupCommit } from './group-commit.js';
+import { retryWhileBusy } from './retry-while-busy.js';
 import { rejectionFor } from './sqlite-errors.js';
 
 /** A prepared statement. Rows are arrays in the order of the columns, with integers as bigints. */

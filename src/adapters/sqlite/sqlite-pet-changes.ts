@@ -6,8 +6,8 @@ import { FIND_PET, PET_COLUMNS, toRow, toPet, type PetRow } from './sqlite-pets.
 import type { SqliteConnection } from './sqlite-connection.js';
 
 /**
- * Changes and removals in an SQLite file. Each runs in one write transaction, so no other process changes the animal between
- * SELECT and UPDATE.
+ * Changes and removals in an SQLite file. Each runs in one write transaction, so no other process changes the animal
+ * between SELECT and UPDATE.
  */
 export function sqlitePetChanges(connection: SqliteConnection): PetChanges {
   const sql = {

@@ -17,8 +17,8 @@ export class StoreFileError extends Error {
 }
 
 /**
- * Runs `work`, which opens or copies a store. Errors of SQLite and the operating system become a `StoreFileError`. Only a
- * lock that another process holds stays an `UnavailableError`.
+ * Runs `work`, which opens or copies a store. Errors of SQLite and the operating system become a `StoreFileError`. Only
+ * a lock that another process holds stays an `UnavailableError`.
  * @param problem what fails, as in "cannot be used"
  */
 export async function usingFile<Result>(

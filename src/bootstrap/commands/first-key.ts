@@ -7,9 +7,9 @@ import { UsageError, print, type CommandContext } from './command-line.js';
 import { managedKeysOf } from './keys.js';
 
 /**
- * If there is no API key, issues one and prints it. Does so only on a host that no other machine can reach, and never into
- * the journal of systemd: elsewhere everyone who reads the output would get in. Call it once the service listens, so that
- * a taken port issues no key.
+ * If there is no API key, issues one and prints it. Does so only on a host that no other machine can reach, and never
+ * into the journal of systemd: elsewhere everyone who reads the output would get in. Call it once the service listens,
+ * so that a taken port issues no key.
  * @throws {UsageError} there is no key and none may be issued; the message says what to do
  */
 export async function ensureKey(

@@ -68,8 +68,8 @@ interface CsvRecord {
 }
 
 /**
- * Reads the records of a CSV file (RFC 4180). Its first line names the columns, in any order, and decides the delimiter:
- * comma, semicolon or tab. A record has as many cells as the first line.
+ * Reads the records of a CSV file (RFC 4180). Its first line names the columns, in any order, and decides the
+ * delimiter: comma, semicolon or tab. A record has as many cells as the first line.
  */
 export async function* csvRows(
   text: string,
@@ -132,7 +132,9 @@ function integerIn(cell = ''): unknown {
   return text === '' ? undefined : (parseInt64(text) ?? text);
 }
 
-/** Reads each line that is not blank as a JSON object with the members of an animal. A member that is null has no value. */
+/**
+ * Reads each line that is not blank as a JSON object with the members of an animal. A member that is null has no value.
+ */
 export async function* ndjsonRows(
   text: string,
   options: RowOptions,

@@ -11,9 +11,9 @@ import { addKeyCommands } from './keys.js';
 import { addServeCommand } from './serve-command.js';
 
 /**
- * Runs a command line. Resolves to the exit code: 0 done, 1 failed, 2 the user must correct something, such as arguments
- * or settings, 130 interrupted. The first SIGINT or SIGTERM stops a command in order. Another one, at least a second later,
- * ends the process at once.
+ * Runs a command line. Resolves to the exit code: 0 done, 1 failed, 2 the user must correct something, such as
+ * arguments or settings, 130 interrupted. The first SIGINT or SIGTERM stops a command in order. Another one, at least a
+ * second later, ends the process at once.
  * @param modules to load before those of `ADAPTERS`
  */
 export async function run(
@@ -67,8 +67,8 @@ function programOf(context: CommandContext): Command {
 }
 
 /**
- * A message of commander without the arguments that it quotes: they may be keys. The name of an unknown command or option
- * stays, if it has letters and hyphens only. Commander writes, each with a line end:
+ * A message of commander without the arguments that it quotes: they may be keys. The name of an unknown command or
+ * option stays, if it has letters and hyphens only. Commander writes, each with a line end:
  * - `error: unknown option 'ARGUMENT'`
  * - `error: option '--port <number>' argument 'ARGUMENT' is invalid. must be ...`
  * - `error: too many arguments for 'serve'. Expected 0 arguments but got 1: ARGUMENT.`

@@ -15,8 +15,8 @@ import { SettingsError, type Settings } from './settings.js';
 import { TOKENS } from './tokens.js';
 
 /**
- * Wires the service: its own modules, then those given, then those of `ADAPTERS`. Each may `bind` further parts, `rebind`
- * one to replace it, or decorate one by `onActivation`. Nothing is opened before it is needed.
+ * Wires the service: its own modules, then those given, then those of `ADAPTERS`. Each may `bind` further parts,
+ * `rebind` one to replace it, or decorate one by `onActivation`. Nothing is opened before it is needed.
  * @param mode how the store is opened. Default: `create`
  * @throws {SettingsError} a module of `ADAPTERS` cannot be loaded, or exports no adapter
  */

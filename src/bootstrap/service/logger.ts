@@ -28,8 +28,8 @@ const escaped = (line: string): string =>
 const EXIT_TIMEOUT = 3000;
 
 /**
- * Where `serve` logs: file descriptor 2. Nothing is lost when the process ends or throws. If nobody reads the log, it buffers
- * one megabyte, drops further lines, and delays the exit by three seconds at most.
+ * Where `serve` logs: file descriptor 2. Nothing is lost when the process ends or throws. If nobody reads the log, it
+ * buffers one megabyte, drops further lines, and delays the exit by three seconds at most.
  */
 export function logDestination(): DestinationStream {
   let deadline = Infinity;

@@ -173,8 +173,8 @@ export class SettingsError extends Error {
 }
 
 /**
- * Reads all settings. An empty one counts as not set. `NAME_FILE` in place of a setting `NAME` is the path of a file that
- * holds its value.
+ * Reads all settings. An empty one counts as not set. `NAME_FILE` in place of a setting `NAME` is the path of a file
+ * that holds its value.
  * @throws {SettingsError} naming every invalid setting.
  */
 export function readSettings(environment: Environment): Settings {

@@ -26,8 +26,8 @@ const CLOSING_TIME = 5000;
 
 /**
  * Opens the store and listens. If that fails, closes what it opened. Uses all settings except `ADMIN_PORT` and
- * `LOG_LEVEL`: `serve` adds metrics and the log. Issues no API key. Start one service with a container: the service closes
- * the store when it stops.
+ * `LOG_LEVEL`: `serve` adds metrics and the log. Issues no API key. Start one service with a container: the service
+ * closes the store when it stops.
  */
 export async function startService(container: Container): Promise<Service> {
   const settings = container.get(TOKENS.settings);

@@ -18,8 +18,8 @@ export class ServiceError extends Error {
   // A literal: minifiers rename classes.
   override readonly name = 'ServiceError';
   /**
-   * The `code` of the response body, which this version may not know. `unexpected_response`: the response is a redirect,
-   * or its body is not one of an animal store, such as a proxy's page. A create may then have happened.
+   * The `code` of the response body, which this version may not know. `unexpected_response`: the response is a
+   * redirect, or its body is not one of an animal store, such as a proxy's page. A create may then have happened.
    */
   readonly code: ErrorCode | 'unexpected_response' | (string & {});
   /** HTTP status; 0 where a browser hides that of a redirect. */

@@ -18,8 +18,8 @@ const HTML = 'text/html; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
 
 /**
- * The docs page at `/docs` and its files below it. `/` redirects to it. All references are relative, so that a proxy may
- * put everything below another path.
+ * The docs page at `/docs` and its files below it. `/` redirects to it. All references are relative, so that a proxy
+ * may put everything below another path.
  */
 export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): Route[] {
   const headers = { 'Content-Security-Policy': contentPolicy(settings), ...REVALIDATED };

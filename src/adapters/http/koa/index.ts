@@ -1,6 +1,6 @@
 /**
- * The HTTP interface on Koa: a router to mount in your application, or a whole application, and the check of API keys for
- * routes of your own.
+ * The HTTP interface on Koa: a router to mount in your application, or a whole application, and the check of API keys
+ * for routes of your own.
  *
  * @packageDocumentation
  */

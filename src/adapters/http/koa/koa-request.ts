@@ -47,8 +47,8 @@ export class KoaRequest extends NodeRequest {
 }
 
 /**
- * koa-bodyparser for the bodies of an interface. It reads all types, because the interface checks the type. What it makes
- * of a body is not used, because it rounds integers.
+ * koa-bodyparser for the bodies of an interface. It reads all types, because the interface checks the type. What it
+ * makes of a body is not used, because it rounds integers.
  */
 export const bodyParserOf = ({ settings }: HttpInterface): Middleware =>
   // Its types know no limit that is a number.

@@ -10,8 +10,8 @@ const PIECE = 1024;
 const NEWCOMERS = 24;
 
 /**
- * The connection of a client as `node:http` sees it: the socket, with its input in small pieces, and with times for what
- * the client has to send and to read. It does not read HTTP.
+ * The connection of a client as `node:http` sees it: the socket, with its input in small pieces, and with times for
+ * what the client has to send and to read. It does not read HTTP.
  */
 export class Connection extends Duplex {
   readonly remoteAddress: string | undefined;
@@ -72,8 +72,8 @@ export class Connection extends Duplex {
   }
 
   /**
-   * Whether it waits for its client, to send a request or to read a response. A client that pipelines must expect a close
-   * at any time (RFC 9112, 9.3.2).
+   * Whether it waits for its client, to send a request or to read a response. A client that pipelines must expect a
+   * close at any time (RFC 9112, 9.3.2).
    */
   get isWaiting(): boolean {
     return this.responses.size !== 1 || this.writableLength > 0;

@@ -8,9 +8,9 @@ const TURN = 5;
 const MOST_ACCEPTING_TURNS = 32;
 
 /**
- * Shares the event loop: starts tasks for a few milliseconds in a turn, round-robin over callers. So neither a flood nor
- * a greedy caller keeps other callers, timers and health checks waiting for long. Started together, "200 clients that
- * ask for the longest page" would stall the event loop.
+ * Shares the event loop: starts tasks for a few milliseconds in a turn, round-robin over callers. So neither a flood
+ * nor a greedy caller keeps other callers, timers and health checks waiting for long. Started together, "200 clients
+ * that ask for the longest page" would stall the event loop.
  */
 export class FairScheduler {
   /** The waiting tasks by caller, the oldest first. The caller whose turn is next comes first. */
@@ -21,9 +21,7 @@ export class FairScheduler {
   #groupSize = LARGEST_GROUP;
   #hasAccepted = false;
 
-  /**
-   * Resolves when a task of `caller` may start, to whether it had to let a whole turn pass.
-   */
+  /** Resolves when a task of `caller` may start, to whether it had to let a whole turn pass. */
   takeTurn(caller = ''): Promise<boolean> {
     const next = this.#turns + 1;
     const turn = new Promise<boolean>((resolve) => {
@@ -63,7 +61,10 @@ export class FairScheduler {
     }
   }
 
-  /** Resolves to the milliseconds that a group takes in this turn. If they are too many, the next group is half as large. */
+  /**
+   * Resolves to the milliseconds that a group takes in this turn. If they are too many, the next group is half as
+   * large.
+   */
   async #startGroup(): Promise<number> {
     const began = performance.now();
     let started = 0;

@@ -15,8 +15,8 @@ import {
 } from '../http-message.js';
 
 /**
- * A request of `node:http` as the interface needs it, for frameworks that expose request and response of `node:http`. It
- * uses the headers that earlier handlers set or removed, and a body that they have read and kept.
+ * A request of `node:http` as the interface needs it, for frameworks that expose request and response of `node:http`.
+ * It uses the headers that earlier handlers set or removed, and a body that they have read and kept.
  */
 export class NodeRequest implements HttpRequest {
   readonly method: string;
@@ -74,7 +74,9 @@ export class NodeRequest implements HttpRequest {
 /** Headers of the interface of which Node.js keeps only the first value. */
 const ONLY_FIRST: ReadonlySet<string> = new Set(['authorization', 'content-type', 'user-agent']);
 
-/** The values of a header in `rawHeaders`, a list of names and values. `headersDistinct` takes 3 us for each request. */
+/**
+ * The values of a header in `rawHeaders`, a list of names and values. `headersDistinct` takes 3 us for each request.
+ */
 export function valuesOf(rawHeaders: readonly string[], name: string): readonly string[] {
   const values: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2)
@@ -123,11 +125,11 @@ function keptBody(request: ParsedMessage): Uint8Array | string | undefined {
 }
 
 /**
- * The animal store as a `RequestListener`, which is also a middleware of Express and its like. It answers every request,
- * resolves when the response is written, and never rejects.
+ * The animal store as a `RequestListener`, which is also a middleware of Express and its like. It answers every
+ * request, resolves when the response is written, and never rejects.
  *
- * `passFaults` passes faults, which are responses of 500 and above, to `next` where the host gives one, as Express does:
- * its error handlers respond then. Default: no, the interface responds.
+ * `passFaults` passes faults, which are responses of 500 and above, to `next` where the host gives one, as Express
+ * does: its error handlers respond then. Default: no, the interface responds.
  */
 export function createNodeListener(
   http: HttpInterface,

@@ -50,10 +50,10 @@ const OWN_CLOSE = ['close'];
  * survives what a listener throws or rejects with, and stops without losing a response. There is no TLS, no upgrade, no
  * CONNECT and no Unix socket: put a proxy in front.
  *
- * Under attack it keeps ten budgets of memory, latency and places; `node:http` alone keeps four, because it parses up to
- * 64 KiB of input, about 2,500 requests, at a time. This server parses input in small pieces, answers one request of a
- * connection at a time, limits the time that clients take to send and to read, and at the limit of connections closes the
- * one that has waited longest for its client. Behind nginx, which does the same, `node:http` alone is enough.
+ * Under attack it keeps ten budgets of memory, latency and places; `node:http` alone keeps four, because it parses up
+ * to 64 KiB of input, about 2,500 requests, at a time. This server parses input in small pieces, answers one request of
+ * a connection at a time, limits the time that clients take to send and to read, and at the limit of connections closes
+ * the one that has waited longest for its client. Behind nginx, which does the same, `node:http` alone is enough.
  */
 export class NodeServer {
   readonly #listener: Listener;
@@ -94,8 +94,8 @@ export class NodeServer {
   }
 
   /**
-   * Stops listening, ends idle connections, and waits until every response is with the operating system. Connections that
-   * are still open after `milliseconds` are cut off.
+   * Stops listening, ends idle connections, and waits until every response is with the operating system. Connections
+   * that are still open after `milliseconds` are cut off.
    * @returns whether every request was answered
    */
   async close(milliseconds: number): Promise<boolean> {
