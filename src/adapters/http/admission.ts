@@ -26,7 +26,7 @@ export interface Permit {
    * one for working.
    * @throws {BusyError} too many requests wait for their clients, or are in progress afterwards
    */
-  whileClient<T>(work: () => Promise<T>): Promise<T>;
+  whileReading<T>(work: () => Promise<T>): Promise<T>;
   /**
    * Gives everything back once the client has the response. Called when the response is complete, before it is sent.
    * @param work what goes on after a response at the deadline. Its place may stay taken until it settles.
@@ -46,6 +46,6 @@ export class BusyError extends UnavailableError {
 /** The permit of a request without bounds. */
 export const UNBOUNDED: Permit = {
   admitCaller: async () => {},
-  whileClient: (work) => work(),
+  whileReading: (work) => work(),
   end: () => {},
 };

@@ -1,13 +1,12 @@
 import { isAnimalStoreError, type AnimalStoreErrorCode } from '../../domain/errors.js';
 import { BusyError } from './admission.js';
 import {
-  JSON_TYPE,
-  UNCACHED,
+  UNCACHED_JSON,
   commonHeaders,
   type HeaderFields,
   type HttpResponse,
 } from './http-message.js';
-import type { ErrorBody } from './schemas.js';
+import type { ErrorBody } from './open-api/schemas.js';
 
 /**
  * The HTTP status of each code: those of the animal store, and those of HTTP alone. It does not compile while a code of
@@ -78,11 +77,11 @@ export const bodyAlreadyRead = (): HttpError =>
  * message of an error that nobody expected.
  */
 export function errorResponse(error: unknown, requestId: string): HttpResponse {
-  const { code, message, headers } = refusalOf(error, requestId);
+  const { code, message, headers } = shownToClient(error, requestId);
   const body: ErrorBody = { code, message, status: STATUSES[code] };
   const response = {
     status: body.status,
-    headers: { ...commonHeaders(requestId), ...headers, 'Content-Type': JSON_TYPE, ...UNCACHED },
+    headers: { ...commonHeaders(requestId), ...headers, ...UNCACHED_JSON },
     body: JSON.stringify(body),
     code,
   };
@@ -92,7 +91,7 @@ export function errorResponse(error: unknown, requestId: string): HttpResponse {
 }
 
 /** What the client is told of an error. */
-function refusalOf(
+function shownToClient(
   error: unknown,
   requestId: string,
 ): { readonly code: ErrorCode; readonly message: string; readonly headers?: HeaderFields } {

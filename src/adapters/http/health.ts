@@ -1,6 +1,6 @@
 import type { CallOptions } from '../../application/animal-store.js';
 import { UnavailableError } from '../../domain/errors.js';
-import { JSON_TYPE, REVALIDATED, type HttpResponse } from './http-message.js';
+import { REVALIDATED_JSON, type HttpResponse } from './http-message.js';
 import { RequestTimer } from './request-timer.js';
 import { openRoute, type Route } from './routes.js';
 
@@ -43,9 +43,9 @@ export class Readiness {
 
 /** `/livez`: the process responds. `/readyz`: it wants requests. Only the second asks the store. */
 export const healthRoutes = (readiness: Readiness): Route[] => [
-  openRoute('/livez', { alwaysServed: true, handle: () => healthy('{"live":true}') }),
+  openRoute('/livez', { isProbe: true, handle: () => healthy('{"live":true}') }),
   openRoute('/readyz', {
-    alwaysServed: true,
+    isProbe: true,
     async handle() {
       await readiness.check();
       return healthy('{"ready":true}');
@@ -55,6 +55,6 @@ export const healthRoutes = (readiness: Readiness): Route[] => [
 
 const healthy = (body: string): HttpResponse => ({
   status: 200,
-  headers: { 'Content-Type': JSON_TYPE, ...REVALIDATED },
+  headers: REVALIDATED_JSON,
   body,
 });

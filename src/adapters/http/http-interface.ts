@@ -1,17 +1,23 @@
 import type { AnimalStore } from '../../application/animal-store.js';
 import type { Authenticator, Scope } from '../../application/ports/authenticator.js';
 import { UNBOUNDED, type Admission } from './admission.js';
+import { InvalidKeyError, authenticate, requireScope } from './authentication.js';
 import { crossOriginHeaders } from './cross-origin.js';
 import { docsRoutes, type DocsFile } from './docs-page/docs-routes.js';
-import { documentRoute } from './document-route.js';
 import { HttpError, clientDisconnected, errorResponse } from './error-responses.js';
 import { healthRoutes, type Readiness } from './health.js';
-import { report, type HttpLog } from './http-log.js';
-import { UNCACHED, commonHeaders, type HttpRequest, type HttpResponse } from './http-message.js';
+import { logResponse, type HttpLog } from './http-log.js';
+import {
+  UNCACHED,
+  commonHeaders,
+  requestId,
+  type HttpRequest,
+  type HttpResponse,
+} from './http-message.js';
 import { completeSettings, type GivenHttpSettings, type HttpSettings } from './http-settings.js';
+import { openApiRoute } from './open-api/open-api-route.js';
 import { operationRoutes } from './operations.js';
 import { ACCEPT_PATCH } from './request-body.js';
-import { InvalidKeyError, authenticate, requestId, requireScope } from './request-headers.js';
 import { RequestTimer } from './request-timer.js';
 import {
   allowedMethods,
@@ -59,7 +65,7 @@ export class HttpInterface {
     this.routes = [
       ...operationRoutes(options.animalStore, settings),
       ...healthRoutes(options.readiness),
-      documentRoute(settings),
+      openApiRoute(settings),
       ...(options.docs ? docsRoutes(options.docs, settings) : []),
     ];
     this.#findRoute = createRouteFinder(this.routes);
@@ -81,7 +87,7 @@ export class HttpInterface {
       error = thrown;
       response = errorResponse(error, context.requestId);
     }
-    this.#report(context, response, error);
+    this.#log(context, response, error);
     const headers = {
       ...commonHeaders(context.requestId),
       ...crossOriginHeaders(this.settings.corsOrigins, request, found?.route),
@@ -90,7 +96,7 @@ export class HttpInterface {
     };
     const { status, body, fault } = response;
     // A failed health check is no fault: the service responds as intended.
-    if (fault === undefined || endpoint?.alwaysServed) return { status, headers, body };
+    if (fault === undefined || endpoint?.isProbe) return { status, headers, body };
     return { status, headers, body, fault };
   }
 
@@ -132,8 +138,10 @@ export class HttpInterface {
       return { status: 204, headers, body: '' };
     }
     // Below the base path, an unknown path needs a key, too.
-    const isBelow = `${request.path}/`.startsWith(`${this.settings.basePath}/`);
-    await this.#admit(context, route ? !route.open : isBelow);
+    const needsKey = route
+      ? !route.open
+      : `${request.path}/`.startsWith(`${this.settings.basePath}/`);
+    await this.#admit(context, needsKey);
     if (!route) throw this.#routeNotFound();
     if (!endpoint) throw methodNotAllowed(route);
     if (endpoint.scope) requireScope(context.principal, endpoint.scope);
@@ -142,7 +150,7 @@ export class HttpInterface {
 
   #contextOf(request: HttpRequest, found?: FoundRoute): RequestContext {
     const timer = new RequestTimer(this.settings.requestDeadline);
-    request.onGone(() => timer.abort(clientDisconnected));
+    request.onDisconnect(() => timer.abort(clientDisconnected));
     const method = request.method === 'HEAD' ? 'GET' : request.method;
     return {
       request,
@@ -171,7 +179,7 @@ export class HttpInterface {
   async #admit(context: RequestContext, needsKey: boolean): Promise<void> {
     const { request, endpoint, signal } = context;
     const { admission, authenticator } = this.#options;
-    if (admission && !endpoint?.alwaysServed) context.permit = admission.admit(request);
+    if (admission && !endpoint?.isProbe) context.permit = admission.admit(request);
     if (needsKey) {
       const principal = await authenticate(authenticator, request, { signal });
       signal.throwIfAborted();
@@ -190,13 +198,13 @@ export class HttpInterface {
     );
   }
 
-  #report(context: RequestContext, response: HttpResponse, error: unknown): void {
+  #log(context: RequestContext, response: HttpResponse, error: unknown): void {
     const { request, endpoint, principal } = context;
     const refused = error instanceof InvalidKeyError ? error : undefined;
-    report(this.#options.log, request, response, {
+    logResponse(this.#options.log, request, response, {
       requestId: context.requestId,
       operation: endpoint?.operation,
-      isProbe: endpoint?.alwaysServed,
+      isProbe: endpoint?.isProbe,
       clientAddress: request.remoteAddress,
       keyId: principal?.keyId ?? refused?.keyId,
       keyFault: refused?.reason,

@@ -47,8 +47,8 @@ const byteLength: (text: string) => number =
     ? (text) => globalThis['Buffer'].byteLength(text)
     : (text) => new TextEncoder().encode(text).length;
 
-/** Reports a response and the request that it answers. A failing log costs no client its response. */
-export function report(
+/** Logs a response and the request that it answers. A failing log costs no client its response. */
+export function logResponse(
   log: HttpLog | undefined,
   request: Pick<HttpRequest, 'method' | 'path' | 'header'>,
   { status, code, body }: HttpResponse,

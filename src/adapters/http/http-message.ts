@@ -20,7 +20,7 @@ export interface HttpRequest {
    */
   readBody(limit: number): Promise<Uint8Array | string>;
   /** Calls the listener when the client has disconnected; at once if it has already. */
-  onGone(listener: () => void): void;
+  onDisconnect(listener: () => void): void;
   /** Calls the listener once the client has all of the response, or has disconnected. Omit if that is unknown. */
   onSent?(listener: () => void): void;
   /** The IP address at the other end of the connection. Omit if it is unknown. */
@@ -46,19 +46,25 @@ export interface HttpResponse {
 /** Header fields (RFC 9110, 6.3) by their usual names, each with one value. */
 export type HeaderFields = HttpResponse['headers'];
 
-export const JSON_TYPE = 'application/json; charset=utf-8';
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Lets clients cache a response, but revalidate it before each use. */
 export const REVALIDATED = { 'Cache-Control': 'private, no-cache' };
+export const REVALIDATED_JSON = { 'Content-Type': JSON_TYPE, ...REVALIDATED };
 
 /** Lets nobody cache a response. */
 export const UNCACHED = { 'Cache-Control': 'no-store' };
+export const UNCACHED_JSON = { 'Content-Type': JSON_TYPE, ...UNCACHED };
 
 /** The headers of every response. */
 export const commonHeaders = (requestId: string): HeaderFields => ({
   'X-Request-Id': requestId,
   'X-Content-Type-Options': 'nosniff',
 });
+
+/** The client's request id if it is safe (1 to 128 of `A-Za-z0-9._-`), else a random UUID. */
+export const requestId = (sent?: string): string =>
+  sent !== undefined && /^[A-Za-z0-9._-]{1,128}$/.test(sent) ? sent : crypto.randomUUID();
 
 /** The length of the body that a request announces, in bytes; 0 if it announces none. */
 export const announcedLength = (request: Pick<HttpRequest, 'header'>): number =>

@@ -28,7 +28,7 @@ export async function readJsonObject(
   const wrongType = mediaTypeFault(request, types);
   // An empty body is missing, whatever its type, and only its end may tell that it is empty.
   if (wrongType && announcedLength(request) > 0) throw wrongType;
-  const body = await permit.whileClient(async () => {
+  const body = await permit.whileReading(async () => {
     timer.pause();
     const received = await request.readBody(bodyLimit);
     timer.restart();

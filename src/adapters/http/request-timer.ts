@@ -40,7 +40,7 @@ export class RequestTimer {
   restart(): void {
     this.pause();
     if (this.#isStopped) return;
-    this.#timeout = setTimeout(() => this.abort(late), this.#milliseconds);
+    this.#timeout = setTimeout(() => this.abort(deadlinePassed), this.#milliseconds);
     // The timer must not keep the process alive. Outside Node.js it is a number.
     (this.#timeout as { unref?(): unknown }).unref?.();
   }
@@ -61,4 +61,4 @@ export class RequestTimer {
   }
 }
 
-const late = (): Error => new UnavailableError('responding within the deadline');
+const deadlinePassed = (): Error => new UnavailableError('responding within the deadline');

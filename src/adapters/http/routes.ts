@@ -21,8 +21,8 @@ export interface Endpoint {
   readonly scope?: Scope;
   /** Headers of its every response. */
   readonly headers?: HeaderFields;
-  /** Served even at capacity: health checks need a response precisely then. */
-  readonly alwaysServed?: boolean;
+  /** Whether it is a health check: served even at capacity, and no fault if it fails. */
+  readonly isProbe?: boolean;
   handle(context: RequestContext): HttpResponse | Promise<HttpResponse>;
 }
 

@@ -106,7 +106,7 @@ describe('A client that disconnects', () => {
     const authenticator: Authenticator = { authenticate: () => new Promise(() => {}) };
     const http = httpInterface({ authenticator });
 
-    const response = await http.handle({ ...LIST, onGone: (listener) => listener() });
+    const response = await http.handle({ ...LIST, onDisconnect: (listener) => listener() });
 
     expect(outcome(response)).to.equal(REQUEST_TIMEOUT);
   });

@@ -62,7 +62,7 @@ export const requestWith = (
   query: '',
   header: (name) => headers[name],
   readBody: async () => new Uint8Array(),
-  onGone: () => {},
+  onDisconnect: () => {},
   ...request,
 });
 
@@ -81,7 +81,7 @@ export function leaving(request: HttpRequest): {
 } {
   const listeners: Array<() => void> = [];
   return {
-    request: { ...request, onGone: (listener) => void listeners.push(listener) },
+    request: { ...request, onDisconnect: (listener) => void listeners.push(listener) },
     leave: () => listeners.forEach((listener) => listener()),
   };
 }

@@ -226,7 +226,7 @@ describe('HttpInterface', () => {
     const permit = {
       ...UNBOUNDED,
       admitCaller: async (keyId: string) => void told.push(keyId),
-      whileClient<T>(work: () => Promise<T>) {
+      whileReading<T>(work: () => Promise<T>) {
         told.push('reading');
         return work();
       },

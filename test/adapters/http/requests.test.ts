@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { splitRequestTarget } from '../../../src/adapters/http/http-message.js';
-import { petJson } from '../../../src/adapters/http/pet-json.js';
+import { petJson } from '../../../src/adapters/http/operations.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import { petWithId } from '../../../src/domain/pet.js';
 import { PET_STATUSES } from '../../../src/domain/pet-status.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { arrayBuffer } from 'node:stream/consumers';
 import type { HttpInterfaceOptions } from '../../../src/adapters/http/index.js';
-import { petJson } from '../../../src/adapters/http/pet-json.js';
+import { petJson } from '../../../src/adapters/http/operations.js';
 import type { RowRequest } from './row.js';
 import { serviceParts, type ServiceSetup } from './service-parts.js';
 

@@ -16,7 +16,7 @@ import { InvalidParameterError } from '../../../domain/errors.js';
 import { petChange, petFrom, unsavedPet, type NewPet, type Pet } from '../../../domain/pet.js';
 import { DEFAULT_STATUS } from '../../../domain/pet-status.js';
 import { stringifyJson } from '../../../json.js';
-import { IDEMPOTENCY_KEY_PATTERN } from '../request-headers.js';
+import { IDEMPOTENCY_KEY_PATTERN, IDEMPOTENCY_KEY_RULE } from '../idempotency-key.js';
 import { requestSender, type AnimalStoreClientOptions } from './send-request.js';
 
 /**
@@ -139,6 +139,6 @@ function headerKey(given: Pick<IdempotencyKey, 'key'> | undefined): string {
   const { key } = Object(given);
   // In quotes, as it is sent: a key that brings its own quotes must not pass.
   if (typeof key === 'string' && HEADER_KEY.test(`"${key}"`)) return key;
-  const message = String.raw`must have 1 to 255 visible ASCII characters other than \ and "`;
+  const message = `must have ${IDEMPOTENCY_KEY_RULE}`;
   throw new InvalidParameterError([{ field: 'idempotencyKey.key', message }]);
 }

@@ -39,11 +39,11 @@ const textRoute = (path: string, headers: HeaderFields, body: string): Route =>
     handle: ({ request }) => respondConditionally(request, { status: 200, headers, body }),
   });
 
-const fileRoute = ({ name, type, gzip }: DocsFile, others: HeaderFields): Route =>
+const fileRoute = ({ name, type, gzip }: DocsFile, shared: HeaderFields): Route =>
   openRoute(`/docs/${name}`, {
     async handle({ request }) {
       const vary = { Vary: 'Accept-Encoding, Origin' };
-      const headers = { ...others, ...vary, 'Content-Type': type };
+      const headers = { ...shared, ...vary, 'Content-Type': type };
       const accepted = request.header('accept-encoding') ?? '';
       return respondConditionally(
         request,

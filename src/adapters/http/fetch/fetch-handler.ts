@@ -71,7 +71,7 @@ class FetchRequest implements HttpRequest {
     }
   }
 
-  onGone(listener: () => void): void {
+  onDisconnect(listener: () => void): void {
     const { signal } = this.#request;
     if (signal.aborted) return listener();
     this.#onAbort = listener;

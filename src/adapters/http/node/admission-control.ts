@@ -64,7 +64,7 @@ export class AdmissionControl implements Admission {
         if (hasEnded || isLate) throw TOO_LATE;
         moveTo(this.#working);
       },
-      whileClient: async (work) => {
+      whileReading: async (work) => {
         moveTo(this.#reading);
         const result = await work();
         moveTo(this.#working);

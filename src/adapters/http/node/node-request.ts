@@ -59,7 +59,7 @@ export class NodeRequest implements HttpRequest {
     return receive(request, limit);
   }
 
-  onGone(listener: () => void): void {
+  onDisconnect(listener: () => void): void {
     const response = this.#response;
     // No event comes any more if the client has already disconnected.
     if (response.closed || response.destroyed) listener();
@@ -67,7 +67,7 @@ export class NodeRequest implements HttpRequest {
   }
 
   onSent(listener: () => void): void {
-    this.onGone(listener); // a response also closes when it is sent
+    this.onDisconnect(listener); // a response also closes when it is sent
   }
 }
 

@@ -9,7 +9,7 @@ import {
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { HttpError, errorResponse } from '../error-responses.js';
-import { report, type HttpLog } from '../http-log.js';
+import { logResponse, type HttpLog } from '../http-log.js';
 import type { HeaderFields } from '../http-message.js';
 import { Connection } from './connection.js';
 import { turns } from './fair-scheduler.js';
@@ -255,7 +255,7 @@ export class NodeServer {
   #refuse(connection: Connection, error: unknown, request: RefusedRequest, hasBegun = false): void {
     if (!hasBegun && !connection.writable) return;
     const response = errorResponse(error, request.id);
-    report(this.#options.log, request, response, {
+    logResponse(this.#options.log, request, response, {
       requestId: request.id,
       clientAddress: connection.remoteAddress,
       error,

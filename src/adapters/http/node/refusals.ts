@@ -1,7 +1,11 @@
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import { HttpError } from '../error-responses.js';
-import { splitRequestTarget, type HttpRequest, type HttpResponse } from '../http-message.js';
-import { requestId } from '../request-headers.js';
+import {
+  requestId,
+  splitRequestTarget,
+  type HttpRequest,
+  type HttpResponse,
+} from '../http-message.js';
 import { valuesOf } from './node-request.js';
 
 /** What the server knows of a request that it answers itself. A method or path that it cannot read is `-`. */

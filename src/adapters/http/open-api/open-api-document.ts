@@ -1,8 +1,8 @@
 import { PAGE_LIMIT } from '../../../application/call-rules.js';
 import { stringifyJson } from '../../../json.js';
 import { completeSettings, type GivenHttpSettings } from '../http-settings.js';
-import { IDEMPOTENCY_KEY_PATTERN } from '../request-headers.js';
-import { COMPONENTS, int64 } from '../schemas.js';
+import { IDEMPOTENCY_KEY_PATTERN } from '../idempotency-key.js';
+import { COMPONENTS, int64 } from './schemas.js';
 
 const schema = (name: keyof typeof COMPONENTS) => ({ $ref: `#/components/schemas/${name}` });
 const json = (name: keyof typeof COMPONENTS) => ({ 'application/json': { schema: schema(name) } });
@@ -58,14 +58,14 @@ const error = (description: string, ...names: ReadonlyArray<keyof typeof HEADERS
 });
 
 /** The errors of the listening server itself, before the operation is known. */
-const OF_THE_SERVER = {
+const SERVER_ERRORS = {
   400: error('The request is not valid HTTP/1.1.'),
   408: error('The request did not come in time.'),
   431: error('The request line and headers are too large.'),
 };
 
 /** The errors of every operation. */
-const OF_EVERY = {
+const COMMON_ERRORS = {
   401: error('API key missing or invalid.', 'WWW-Authenticate'),
   403: error('The API key lacks the scope of the operation.', 'WWW-Authenticate'),
   500: error('An error of the service. A change may or may not have happened.'),
@@ -77,9 +77,9 @@ const OF_EVERY = {
 };
 
 /** The errors of every operation that has a body. */
-const OF_A_BODY = {
-  ...OF_THE_SERVER,
-  ...OF_EVERY,
+const BODY_ERRORS = {
+  ...SERVER_ERRORS,
+  ...COMMON_ERRORS,
   400: error('Body missing, required fields missing, or values invalid. Nothing was stored.'),
   413: error('The body is larger than the limit.'),
   415: error('The body is not JSON, or is compressed.', 'Accept', 'Accept-Encoding'),
@@ -153,8 +153,8 @@ const listPets = {
       content: json('Pets'),
     },
     304: { description: 'Unchanged since the given `ETag`.', headers: headers('ETag', 'Link') },
-    ...OF_THE_SERVER,
-    ...OF_EVERY,
+    ...SERVER_ERRORS,
+    ...COMMON_ERRORS,
     400: INVALID_PARAMETER,
   },
 };
@@ -189,7 +189,7 @@ const createPet = {
       headers: headers('Location', 'Idempotency-Replayed'),
       content: json('Pet'),
     },
-    ...OF_A_BODY,
+    ...BODY_ERRORS,
     409: error('A create with the same `Idempotency-Key` is still in progress.', 'Retry-After'),
     422: error('The `Idempotency-Key` was used before, for another animal.'),
   },
@@ -221,18 +221,18 @@ const getPet = {
   'x-deprecated-reason': ADVICE,
   parameters: [PET_ID, IF_NONE_MATCH],
   responses: {
-    ...OF_THE_SERVER,
+    ...SERVER_ERRORS,
     200: deprecated({
       description: 'The animal.',
       headers: headers('ETag'),
       content: json('Pet'),
     }),
     304: deprecated({ description: 'Unchanged since the given `ETag`.', headers: headers('ETag') }),
-    401: deprecated(OF_EVERY[401]),
-    403: deprecated(OF_EVERY[403]),
+    401: deprecated(COMMON_ERRORS[401]),
+    403: deprecated(COMMON_ERRORS[403]),
     404: deprecated(NOT_FOUND),
-    500: deprecated(OF_EVERY[500]),
-    503: deprecated(OF_EVERY[503]),
+    500: deprecated(COMMON_ERRORS[500]),
+    503: deprecated(COMMON_ERRORS[503]),
   },
 };
 
@@ -244,7 +244,7 @@ const FROM = parameter(
   schema('PetStatus'),
 );
 
-const OF_A_CHANGE = {
+const CHANGE_ERRORS = {
   404: NOT_FOUND,
   409: error('The animal does not have the status `from`. Nothing was changed.'),
   412: error('`If-Match` was sent, which changes do not compare. Nothing was changed.'),
@@ -269,8 +269,8 @@ const changePet = {
   },
   responses: {
     200: { description: 'The animal as it is now.', headers: headers(), content: json('Pet') },
-    ...OF_A_BODY,
-    ...OF_A_CHANGE,
+    ...BODY_ERRORS,
+    ...CHANGE_ERRORS,
   },
 };
 
@@ -285,10 +285,10 @@ const removePet = {
   parameters: [PET_ID, FROM],
   responses: {
     204: { description: 'The animal was removed.', headers: headers() },
-    ...OF_THE_SERVER,
-    ...OF_EVERY,
+    ...SERVER_ERRORS,
+    ...COMMON_ERRORS,
     400: INVALID_PARAMETER,
-    ...OF_A_CHANGE,
+    ...CHANGE_ERRORS,
   },
 };
 

@@ -148,7 +148,7 @@ describe('A permit', () => {
         const permit = admission.admit({});
         const work = async (): Promise<void> => {
           await permit.admitCaller('a');
-          if (body !== 'none') await permit.whileClient(settled);
+          if (body !== 'none') await permit.whileReading(settled);
           if (body === 'missing') throw new Error('planned');
         };
         const working = work().catch(() => {});
@@ -163,7 +163,7 @@ describe('A permit', () => {
       await settled();
       expect(admission.inFlight, 'requests in progress').to.equal(0);
       const after = times(6, () => admission.admit({}));
-      await Promise.all(after.map((permit) => permit.whileClient(settled)));
+      await Promise.all(after.map((permit) => permit.whileReading(settled)));
     });
   }
 });

@@ -1,8 +1,8 @@
 import { Type, type Static, type TSchemaOptions } from 'typebox';
-import { PAGE_LIMIT } from '../../application/call-rules.js';
-import { INT64_MAX, INT64_MIN } from '../../domain/int64.js';
-import { MAX_NAME_LENGTH } from '../../domain/pet.js';
-import { PET_STATUSES } from '../../domain/pet-status.js';
+import { PAGE_LIMIT } from '../../../application/call-rules.js';
+import { INT64_MAX, INT64_MIN } from '../../../domain/int64.js';
+import { MAX_NAME_LENGTH } from '../../../domain/pet.js';
+import { PET_STATUSES } from '../../../domain/pet-status.js';
 
 /* The schemas of the interface, for the OpenAPI document and for types. The domain alone judges values. */
 

@@ -1,17 +1,12 @@
-import type { CallOptions, IdempotencyKey } from '../../application/animal-store.js';
+import type { CallOptions } from '../../application/animal-store.js';
 import type {
   Authentication,
   Authenticator,
   Principal,
   Scope,
 } from '../../application/ports/authenticator.js';
-import { InvalidParameterError } from '../../domain/errors.js';
 import { HttpError } from './error-responses.js';
 import type { HttpRequest } from './http-message.js';
-
-/** The client's request id if it is safe (1 to 128 of `A-Za-z0-9._-`), else a random UUID. */
-export const requestId = (sent?: string): string =>
-  sent !== undefined && /^[A-Za-z0-9._-]{1,128}$/.test(sent) ? sent : crypto.randomUUID();
 
 const REALM = 'Bearer realm="animal-store"';
 
@@ -69,28 +64,4 @@ export function requireScope(principal: Principal | undefined, scope: Scope): vo
   throw new HttpError('insufficient_scope', `The API key lacks the scope ${scope}.`, {
     'WWW-Authenticate': `${REALM}, error="insufficient_scope", scope="${scope}"`,
   });
-}
-
-/** 1 to 255 visible ASCII characters except `"` and `\`. The key does not include the optional double quotes. */
-export const IDEMPOTENCY_KEY_PATTERN = String.raw`^(?:[!#-\[\]-~]{1,255}|"[!#-\[\]-~]{1,255}")$`;
-
-const wellFormed = new RegExp(IDEMPOTENCY_KEY_PATTERN);
-
-/**
- * Reads the header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header), if the client sent one. A repeated
- * header does not match the pattern, which has no space.
- * @param scope the id of the API key: equal idempotency keys of different API keys never collide
- * @throws {InvalidParameterError} the header is malformed or repeated
- */
-export function readIdempotencyKey(
-  request: HttpRequest,
-  scope: string,
-): IdempotencyKey | undefined {
-  const sent = request.header('idempotency-key');
-  if (sent === undefined) return undefined;
-  if (!wellFormed.test(sent)) {
-    const message = String.raw`must be sent once, with 1 to 255 visible ASCII characters but \ and "`;
-    throw new InvalidParameterError([{ field: 'Idempotency-Key', message }]);
-  }
-  return { scope, key: sent.replaceAll('"', '') };
 }

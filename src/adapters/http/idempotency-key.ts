@@ -1,0 +1,30 @@
+import type { IdempotencyKey } from '../../application/animal-store.js';
+import { InvalidParameterError } from '../../domain/errors.js';
+import type { HttpRequest } from './http-message.js';
+
+/** What a key consists of, as the rest of a sentence. */
+export const IDEMPOTENCY_KEY_RULE = String.raw`1 to 255 visible ASCII characters other than \ and "`;
+
+/** The pattern of the header. The key does not include the optional double quotes. */
+export const IDEMPOTENCY_KEY_PATTERN = String.raw`^(?:[!#-\[\]-~]{1,255}|"[!#-\[\]-~]{1,255}")$`;
+
+const wellFormed = new RegExp(IDEMPOTENCY_KEY_PATTERN);
+
+/**
+ * Reads the header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header), if the client sent one. A repeated
+ * header does not match the pattern, which has no space.
+ * @param scope the id of the API key: equal idempotency keys of different API keys never collide
+ * @throws {InvalidParameterError} the header is malformed or repeated
+ */
+export function readIdempotencyKey(
+  request: HttpRequest,
+  scope: string,
+): IdempotencyKey | undefined {
+  const sent = request.header('idempotency-key');
+  if (sent === undefined) return undefined;
+  if (!wellFormed.test(sent)) {
+    const message = `must be sent once, with ${IDEMPOTENCY_KEY_RULE}`;
+    throw new InvalidParameterError([{ field: 'Idempotency-Key', message }]);
+  }
+  return { scope, key: sent.replaceAll('"', '') };
+}
