@@ -44,7 +44,7 @@ export async function authenticate(
   request: HttpRequest,
   options: CallOptions,
 ): Promise<Principal> {
-  // The end is not trimmed: JavaScript's white space includes characters that no key may have.
+  // Not trimmed: `trim` removes characters that must make a key invalid.
   const [scheme, key = ''] =
     /^bearer(?: +(.*))?$/is.exec(request.header('authorization') ?? '') ?? [];
   if (scheme === undefined)

@@ -101,8 +101,8 @@ export class HttpInterface {
   }
 
   /**
-   * Lets a request of the host's own do its work, if its API key has the scope: in a place, and within the deadline.
-   * Resolves to `undefined` once the work is done, else to the response of the refusal. Rejects as the work does.
+   * Runs `work` for a request to a route of the host, if its API key has the scope. The request holds a place, and the
+   * deadline applies. Resolves to the refusal to send, or to `undefined` once the work is done. Rejects as the work does.
    */
   async guard(
     request: HttpRequest,
@@ -113,6 +113,7 @@ export class HttpInterface {
     const guarded = async () => {
       await this.#admit(context, true);
       requireScope(context.principal, scope);
+      // As a result, so that the catch below gets refusals only.
       return Promise.allSettled([work(context.requestId)]);
     };
     let outcome: PromiseSettledResult<unknown>;
@@ -216,5 +217,5 @@ export class HttpInterface {
 
 function methodNotAllowed(route: Route): HttpError {
   const Allow = allowedMethods(route);
-  return new HttpError('method_not_allowed', `This path answers to ${Allow} only.`, { Allow });
+  return new HttpError('method_not_allowed', `This path supports ${Allow} only.`, { Allow });
 }

@@ -20,7 +20,7 @@ export interface RespondedRequest {
   readonly isProbe?: boolean | undefined;
   /** The address of the connection, which may be a proxy's, if it is known. */
   readonly clientAddress?: string | undefined;
-  /** The header X-Forwarded-For, as sent, of which anybody may send any: at most 256 characters. */
+  /** The header X-Forwarded-For, as sent, which any client can forge: at most 256 characters. */
   readonly forwardedFor?: string | undefined;
   /** The header User-Agent, as sent. */
   readonly userAgent?: string | undefined;

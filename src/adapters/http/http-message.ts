@@ -19,7 +19,9 @@ export interface HttpRequest {
    * @throws {HttpError} `payload_too_large` beyond `limit` bytes. The rest is not read.
    */
   readBody(limit: number): Promise<Uint8Array | string>;
-  /** Calls the listener when the client has disconnected; at once if it has already. */
+  /**
+   * Calls the listener when the client disconnects, at once if it has already. May also call it after the response.
+   */
   onDisconnect(listener: () => void): void;
   /** Calls the listener once the client has all of the response, or has disconnected. Omit if that is unknown. */
   onSent?(listener: () => void): void;

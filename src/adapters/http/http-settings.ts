@@ -16,7 +16,7 @@ export interface HttpSettings {
    * Default: 5000.
    */
   readonly requestDeadline: number;
-  /** The experimental operations, which may still change, to serve. Default: none. */
+  /** The experimental operations to serve. They may still change. Default: none. */
   readonly experimental: ReadonlyArray<(typeof EXPERIMENTAL)[number]>;
   /** The origins whose pages may use the service (CORS), as browsers send them. `*` alone: any. Default: none. */
   readonly corsOrigins: readonly string[];

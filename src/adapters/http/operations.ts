@@ -19,7 +19,7 @@ export function operationRoutes(animalStore: AnimalStore, settings: HttpSettings
   const missing = experimental.filter((id) => !(id in animalStore));
   if (missing.length > 0)
     throw new TypeError(`The animal store has no ${missing.join(' and no ')}`);
-  // Of the experimental operations only those that are served are called.
+  // Safe: only the operations checked above get a route.
   const changing = animalStore as ExperimentalAnimalStore;
   return [
     route(`${basePath}/pets`, {
@@ -129,7 +129,7 @@ const removePet = (animalStore: ExperimentalAnimalStore): Endpoint => ({
   },
 });
 
-/** Changes compare no entity tags: to ignore one would overwrite what its client has not seen. */
+/** Changes compare no ETag. To ignore If-Match could overwrite a change that the client has not seen. */
 function refuseIfMatch(request: HttpRequest): void {
   const ifMatch = request.header('if-match') ?? '*';
   if (ifMatch.trim() === '*') return;

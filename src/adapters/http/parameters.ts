@@ -4,7 +4,8 @@ import { parseInt64 } from '../../domain/int64.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 
 /**
- * Reads the query of listPets. It passes values that are no integers on, for the use case to refuse with all others.
+ * Reads the query of listPets. An `after` that is not an int64 is passed on as text: the use case refuses it together
+ * with the other faults.
  * @throws {InvalidParameterError} naming every parameter that is repeated or misspelt
  */
 export function readPetQuery(query: string): PetQuery {
@@ -24,7 +25,7 @@ export function readPetQuery(query: string): PetQuery {
 export const readFrom = (query: string): PetStatus | undefined =>
   parametersIn(query, { from: 'from' })['from'] as PetStatus | undefined;
 
-/** The parameter that each name means. To ignore other services' names would send the first page again and again. */
+/** Known names, and names of other services' paging. To ignore these would return the first page for ever. */
 const NAMES_OF_LIST = {
   limit: 'limit',
   status: 'status',
@@ -68,7 +69,7 @@ export function readPetId(petId = ''): bigint {
   return id;
 }
 
-/** An integer in plain decimal, else NaN. */
+/** A positive integer of at most nine digits, else NaN, which the use case refuses. */
 const decimal = (text: string): number =>
   /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : Number.NaN;
 

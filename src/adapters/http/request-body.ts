@@ -13,8 +13,8 @@ export const ACCEPT_PATCH = { 'Accept-Patch': PATCH_TYPES.join(', ') };
 /**
  * Reads a JSON object from the body, with exact integers. The use case checks its members.
  *
- * The client takes its own time to send the body, and meanwhile occupies no place for working. Then the time of the
- * request starts anew.
+ * While the body arrives, the request holds no place for working and its deadline does not run. The deadline then
+ * starts anew.
  * @param types the media types that the body may have
  * @throws {HttpError} `missing_body`, `unsupported_media_type`, `payload_too_large` or `malformed_json`
  * @throws {InvalidPetError} it is no object
@@ -26,7 +26,7 @@ export async function readJsonObject(
 ): Promise<object> {
   requireIdentity(request);
   const wrongType = mediaTypeFault(request, types);
-  // An empty body is missing, whatever its type, and only its end may tell that it is empty.
+  // An empty body is missing, whatever its type. Without Content-Length, only reading tells that it is empty.
   if (wrongType && announcedLength(request) > 0) throw wrongType;
   const body = await permit.whileReading(async () => {
     timer.pause();
@@ -66,7 +66,7 @@ const utf8 = new TextDecoder();
 const malformedJson = (message: string): HttpError => new HttpError('malformed_json', message);
 
 function objectIn(text: string): object {
-  // Decoders put it in place of bytes that are not UTF-8, and some transports decode by themselves.
+  // U+FFFD marks bytes that were not UTF-8. Some transports decode by themselves.
   if (text.includes('\ufffd'))
     throw malformedJson('The body must be JSON in UTF-8; it holds bytes that are not UTF-8.');
   let value: unknown;

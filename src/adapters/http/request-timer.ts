@@ -31,7 +31,7 @@ export class RequestTimer {
     });
   }
 
-  /** Stops the time until the next `restart`: the client has to do something. */
+  /** Stops the clock until the next `restart`: the client has to do something. */
   pause(): void {
     clearTimeout(this.#timeout);
   }

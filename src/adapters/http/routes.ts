@@ -81,7 +81,7 @@ export function createRouteFinder(
   };
 }
 
-/** The text as it is, if its percent-encoding is malformed. */
+/** Decodes percent-encoding. Malformed text stays as it is. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -9,15 +9,15 @@ export interface AnimalStoreClientOptions {
   /** Base URL of the service: http or https, ending in `/v1`. */
   readonly baseUrl: string | URL;
   /**
-   * The API key, a bearer token (RFC 6750), or a function that returns it. The function is called once for each call,
-   * so keys can be rotated; the call rejects with what it throws.
+   * The API key, a bearer token (RFC 6750), or a function that returns it. The function is called once for each call, so
+   * keys can be rotated; the call rejects with what it throws.
    */
   readonly apiKey: string | (() => string | Promise<string>);
   /** The part of the standard `fetch` that the client uses. It must honour `signal`. Default: the global one. */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
   /**
-   * The largest number of retries of a call. The pause before each is random, up to 200 ms before the first and twice
-   * as much before each further one; the seconds of a `Retry-After` are added. Default: 3.
+   * The largest number of retries of a call. The pause before each is random, up to 200 ms before the first and twice as
+   * much before each further one; the seconds of a `Retry-After` are added. Default: 3.
    */
   readonly retries?: number | undefined;
 }
@@ -38,7 +38,8 @@ interface ClientRequest<T> {
 }
 
 /**
- * Makes a request, with its arguments checked, and sends it until it succeeds, no retry is left, or none would help.
+ * Sends a request until it succeeds, no retry is left, or none would help. `makeRequest` checks the arguments: it is
+ * called only if the signal is not aborted, which counts more than a fault of theirs.
  */
 type Send = <T>(
   options: CallOptions | undefined,
@@ -46,9 +47,9 @@ type Send = <T>(
 ) => Promise<T>;
 
 /** @throws {TypeError} `baseUrl` or `apiKey` is not valid; the message never quotes the key */
-export function requestSender({ retries = 3, ...options }: AnimalStoreClientOptions): Send {
+export function requestSender(options: AnimalStoreClientOptions): Send {
+  const { apiKey, fetch = (url, init) => globalThis.fetch(url, init), retries = 3 } = options;
   const baseUrl = readBaseUrl(options.baseUrl);
-  const { apiKey, fetch = (url, init) => globalThis.fetch(url, init) } = options;
   if (typeof apiKey !== 'function') requireBearerToken(apiKey);
 
   async function attempt<T>(request: ClientRequest<T>, key: string, signal: AbortSignal) {
@@ -72,7 +73,7 @@ export function requestSender({ retries = 3, ...options }: AnimalStoreClientOpti
   }
 
   async function attempts<T>(request: ClientRequest<T>, signal: AbortSignal): Promise<T> {
-    // Once a call: idempotency keys belong to the API key, so another key in a retry would add a second animal.
+    // Once for each call: idempotency keys belong to the API key, so another key in a retry would add a second animal.
     const key = requireBearerToken(typeof apiKey === 'function' ? await apiKey() : apiKey);
     for (let retry = 0; ; retry += 1) {
       try {
@@ -88,11 +89,11 @@ export function requestSender({ retries = 3, ...options }: AnimalStoreClientOpti
 
   return async ({ signal } = {}, makeRequest) => {
     signal?.throwIfAborted();
-    const limit = signal ?? AbortSignal.timeout(30_000);
+    const deadline = signal ?? AbortSignal.timeout(30_000);
     try {
-      return await unlessAborted(attempts(makeRequest(), limit), limit);
+      return await unlessAborted(attempts(makeRequest(), deadline), deadline);
     } catch (error) {
-      if (signal !== undefined || error !== limit.reason) throw error;
+      if (signal !== undefined || error !== deadline.reason) throw error;
       throw new UnavailableError('responding within 30 s', { cause: error });
     }
   };
@@ -104,6 +105,7 @@ function readResponse<T>(response: Response, text: string, read: ClientRequest<T
     body = text === '' ? undefined : parseJson(text);
     if (response.ok) return read(body, response.headers);
   } catch (cause) {
+    // Not JSON, or not what the operation returns.
     throw new ServiceError(response, undefined, { cause });
   }
   throw new ServiceError(response, body);
@@ -113,7 +115,7 @@ function readResponse<T>(response: Response, text: string, read: ClientRequest<T
 function isRetryable(cause: unknown, { isRepeatable = true }: ClientRequest<unknown>): boolean {
   // Without a response, the outcome is unknown.
   if (!(cause instanceof ServiceError)) return isRepeatable;
-  // The earlier request with the same key is soon done.
+  // The first create is still in progress: a retry gets its result.
   if (cause.code === 'idempotency_conflict') return true;
   return (isRepeatable ? [408, 429, 502, 503, 504] : [408, 429]).includes(cause.status);
 }

@@ -55,6 +55,7 @@ export function portErrorOf(cause: unknown, path: string): unknown {
   const code = isFromProxy ? 'service_unavailable' : cause.code;
   if (!Object.hasOwn(PORT_ERRORS, code)) return cause;
   const error = PORT_ERRORS[code as AnimalStoreErrorCode]({ cause, retryAfter }, path);
+  // In the words of the service, in place of the constructor's.
   return Object.assign(error, { message });
 }
 

@@ -17,7 +17,7 @@ export const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Swagger UI rounds integers beyond 2^53 by JSON.parse, unless the platform keeps their text. */
+/** Swagger UI parses with JSON.parse, which rounds integers beyond 2^53. Where rawJSON exists, this keeps their digits. */
 export const START_SCRIPT = `{
   const { parse, rawJSON } = JSON;
   const keepLarge = (_name, value, { source }) =>

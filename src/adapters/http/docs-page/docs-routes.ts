@@ -18,8 +18,8 @@ const HTML = 'text/html; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
 
 /**
- * The docs page at `/docs` and its files below it. `/` redirects to it. All references are relative, so that a proxy
- * may put everything below another path.
+ * The docs page at `/docs`, its files below it, and a redirect from `/`. References are relative, so that a proxy may
+ * serve everything below another path.
  */
 export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): Route[] {
   const headers = { 'Content-Security-Policy': contentPolicy(settings), ...REVALIDATED };
@@ -39,20 +39,22 @@ const textRoute = (path: string, headers: HeaderFields, body: string): Route =>
     handle: ({ request }) => respondConditionally(request, { status: 200, headers, body }),
   });
 
-const fileRoute = ({ name, type, gzip }: DocsFile, shared: HeaderFields): Route =>
-  openRoute(`/docs/${name}`, {
+function fileRoute({ name, type, gzip }: DocsFile, shared: HeaderFields): Route {
+  let plain: Uint8Array | undefined;
+  return openRoute(`/docs/${name}`, {
     async handle({ request }) {
-      const vary = { Vary: 'Accept-Encoding, Origin' };
-      const headers = { ...shared, ...vary, 'Content-Type': type };
+      // With Origin, because it replaces the Vary of cross-origin responses.
+      const headers = { ...shared, Vary: 'Accept-Encoding, Origin', 'Content-Type': type };
       const accepted = request.header('accept-encoding') ?? '';
-      return respondConditionally(
-        request,
-        /\bgzip\b(?! *; *q=0)/i.test(accepted)
-          ? { status: 200, headers: { ...headers, 'Content-Encoding': 'gzip' }, body: gzip }
-          : { status: 200, headers, body: await unpacked(gzip) },
-      );
+      if (/\bgzip\b(?! *; *q=0)/i.test(accepted)) {
+        const packed = { ...headers, 'Content-Encoding': 'gzip' };
+        return respondConditionally(request, { status: 200, headers: packed, body: gzip });
+      }
+      plain ??= await unpacked(gzip);
+      return respondConditionally(request, { status: 200, headers, body: plain });
     },
   });
+}
 
 async function unpacked(gzip: Uint8Array): Promise<Uint8Array> {
   const packed = new Blob([gzip]).stream();
@@ -61,8 +63,8 @@ async function unpacked(gzip: Uint8Array): Promise<Uint8Array> {
 }
 
 /**
- * The page may load its own files and send requests to the service, here and at its published addresses. No other page
- * may frame it.
+ * The page may load its own files and send requests to the service, at its own origin and its published addresses. No
+ * other page may frame it.
  */
 function contentPolicy({ publicUrl, stagingUrl }: HttpSettings): string {
   const addresses = [publicUrl, stagingUrl].flatMap((url) => (url ? new URL(url).origin : []));

@@ -3,9 +3,9 @@ import type { HttpInterface } from '../http-interface.js';
 import { announcedLength, type HttpRequest, type HttpResponse } from '../http-message.js';
 
 /**
- * The HTTP interface as a function from a Fetch request to its response, with nothing but the Fetch standard. It never
- * rejects. It reads no more of a body than `settings.bodyLimit`; the host limits the time for it. Aborting the
- * request's signal ends the work: the client has disconnected.
+ * The HTTP interface as a function from a Fetch request to its response. It uses only the Fetch standard, and never
+ * rejects. It reads no more of a body than `settings.bodyLimit`; the host limits the time for it. Aborting the request's
+ * signal ends the work: the client has disconnected.
  */
 export function createFetchHandler(http: HttpInterface): (request: Request) => Promise<Response> {
   return async (request) => {
@@ -30,8 +30,8 @@ function toResponse({ status, headers, body }: HttpResponse, method: string): Re
 }
 
 /**
- * A Fetch request. Of the request target only its URL is known, in which dot segments are resolved and a few
- * characters percent-encoded.
+ * A Fetch request. It has a URL instead of the request target: dot segments are resolved and a few characters
+ * percent-encoded.
  */
 class FetchRequest implements HttpRequest {
   readonly method: string;
@@ -53,7 +53,10 @@ class FetchRequest implements HttpRequest {
     return this.#request.headers.get(name) ?? undefined;
   }
 
-  /** @throws {HttpError} `internal_error`: something else has read the body. Some hosts then have none at all. */
+  /**
+   * @throws {HttpError} `internal_error`: something else has read the body. If the host then reports no body, it counts
+   * as empty.
+   */
   async readBody(limit: number): Promise<Uint8Array> {
     const { body, bodyUsed } = this.#request;
     if (bodyUsed || body?.locked) throw bodyAlreadyRead();
@@ -63,7 +66,9 @@ class FetchRequest implements HttpRequest {
     const chunks: Uint8Array<ArrayBuffer>[] = [];
     let length = 0;
     for (;;) {
-      const { done, value } = await this.#reader.read().catch(failDisconnected);
+      const { done, value } = await this.#reader.read().catch((): never => {
+        throw clientDisconnected(); // a body breaks off when its client disconnects
+      });
       if (done) return new Uint8Array(await new Blob(chunks).arrayBuffer());
       chunks.push(value);
       length += value.byteLength;
@@ -78,15 +83,10 @@ class FetchRequest implements HttpRequest {
     signal.addEventListener('abort', listener, { once: true });
   }
 
-  /** Ends the use of the request: a host may use one signal for many, and a client may still send its body. */
+  /** Releases the request: a host may share one signal among requests, and a client may still send its body. */
   end(): void {
     if (this.#onAbort) this.#request.signal.removeEventListener('abort', this.#onAbort);
     // Without waiting: a slow runtime must not delay the response.
     this.#reader?.cancel().catch(() => {});
   }
 }
-
-/** A body breaks off when its client disconnects. */
-const failDisconnected = (): never => {
-  throw clientDisconnected();
-};

@@ -16,7 +16,7 @@ export interface AnimalStoreState {
 
 /**
  * A router with the operations of the interface, by method, path and name, to mount in your application. It leaves all
- * other paths and methods to the next middleware, but OPTIONS is its own where `corsOrigins` is set.
+ * other paths and methods to the next middleware. With `corsOrigins` it also answers OPTIONS.
  *
  * Faults (responses of 500 and above) are emitted as `error` by your application, as Koa does with its own. Your
  * middleware may still change their responses, like all others.
@@ -43,8 +43,8 @@ export function animalStoreRouter(http: HttpInterface): Router<AnimalStoreState>
 }
 
 /**
- * A whole application: the operations, health checks, OpenAPI document and docs page, and errors for all the rest. Its
- * faults are in the log of `http`. Middleware that is used after it never runs: mount it in an application of yours,
+ * A whole application: the operations, health checks, OpenAPI document and docs page, and errors for all the rest.
+ * Faults are in the log of `http`. Middleware added to it never runs; to add some, mount it in an application of yours,
  * which then emits the faults as `error`.
  */
 export function createKoaApp(http: HttpInterface): Koa {

@@ -7,7 +7,7 @@ import { COMPONENTS, int64 } from './schemas.js';
 const schema = (name: keyof typeof COMPONENTS) => ({ $ref: `#/components/schemas/${name}` });
 const json = (name: keyof typeof COMPONENTS) => ({ 'application/json': { schema: schema(name) } });
 
-const header = (description: string, required = true, type = 'string') => ({
+const header = (description: string, { required = true, type = 'string' } = {}) => ({
   description,
   required,
   schema: { type },
@@ -25,31 +25,29 @@ const HEADERS = {
   Link: header(
     'The next page (RFC 8288): `<URL>; rel="next"`, relative to the request. Absent on the last ' +
       'page.',
-    false,
+    { required: false },
   ),
   Location: header('URL of the new animal (RFC 9110, 10.2.2).'),
-  'Idempotency-Replayed': header('`true` for a replay.', false),
+  'Idempotency-Replayed': header('`true` for a replay.', { required: false }),
   'WWW-Authenticate': header(
-    'What is wrong with the key (RFC 6750): `error="insufficient_scope"` names the missing scope.',
+    'What is wrong with the key (RFC 6750): with `error="insufficient_scope"`, `scope` names the ' +
+      'missing scope.',
   ),
-  'Retry-After': header('Seconds to wait before a retry (RFC 9110, 10.2.3).', true, 'integer'),
-  Accept: header('The media type to send, if that was the fault.', false),
-  'Accept-Encoding': header('The encoding to send, if that was the fault.', false),
+  'Retry-After': header('Seconds to wait before a retry (RFC 9110, 10.2.3).', { type: 'integer' }),
+  Accept: header('The media type to send, if that was the fault.', { required: false }),
+  'Accept-Encoding': header('The encoding to send, if that was the fault.', { required: false }),
   Deprecation: header(
     'When the operation became deprecated (RFC 9745): `@` and seconds since 1970.',
   ),
-  Sunset: header('When the operation will be removed, as an HTTP-date (RFC 8594).'),
+  Sunset: header('When the operation may be removed, as an HTTP-date (RFC 8594).'),
   /** The Link of getPet. */
   Successor: header('What to use instead (RFC 5829).'),
 };
 
-const headers = (...names: ReadonlyArray<keyof typeof HEADERS>) =>
-  Object.fromEntries(
-    (['X-Request-Id', ...names] as const).map((name) => [
-      name,
-      { $ref: `#/components/headers/${name}` },
-    ]),
-  );
+const headers = (...names: ReadonlyArray<keyof typeof HEADERS>) => {
+  const all: typeof names = ['X-Request-Id', ...names];
+  return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+};
 
 const error = (description: string, ...names: ReadonlyArray<keyof typeof HEADERS>) => ({
   description,
@@ -64,7 +62,6 @@ const SERVER_ERRORS = {
   431: error('The request line and headers are too large.'),
 };
 
-/** The errors of every operation. */
 const COMMON_ERRORS = {
   401: error('API key missing or invalid.', 'WWW-Authenticate'),
   403: error('The API key lacks the scope of the operation.', 'WWW-Authenticate'),
@@ -76,11 +73,10 @@ const COMMON_ERRORS = {
   ),
 };
 
-/** The errors of every operation that has a body. */
 const BODY_ERRORS = {
   ...SERVER_ERRORS,
   ...COMMON_ERRORS,
-  400: error('Body missing, required fields missing, or values invalid. Nothing was stored.'),
+  400: error('Body missing, or fields or parameters missing or invalid. Nothing was stored.'),
   413: error('The body is larger than the limit.'),
   415: error('The body is not JSON, or is compressed.', 'Accept', 'Accept-Encoding'),
 };
@@ -88,11 +84,11 @@ const BODY_ERRORS = {
 const INVALID_PARAMETER = error('A parameter is invalid, misspelt or given twice.');
 const NOT_FOUND = error('No animal with that identifier.');
 
-const parameter = (place: string, name: string, description: string, value: object) => ({
+const parameter = (where: string, name: string, description: string, type: object) => ({
   name,
-  in: place,
+  in: where,
   description,
-  schema: value,
+  schema: type,
 });
 
 const IF_NONE_MATCH = parameter(
@@ -197,7 +193,7 @@ const createPet = {
 
 const ADVICE =
   'Use `GET /pets` with the `status` filter instead. For one animal: `GET /pets?after=<id - ' +
-  '1>&limit=1`. If the animal is gone, that returns the next one.';
+  '1>&limit=1`. If the animal was removed, that returns the next one.';
 
 /** A response of a deprecated operation. */
 const deprecated = <Response extends { readonly headers: object }>(response: Response) => ({
@@ -214,7 +210,7 @@ const getPet = {
   tags: ['animals'],
   summary: 'Get an animal',
   description:
-    'Returns one animal by its identifier.\n\n**Deprecated**, will be removed on 2030-12-05. ' +
+    'Returns one animal by its identifier.\n\n**Deprecated**, scheduled for removal on 2030-12-05. ' +
     `${ADVICE}\n\nNeeds the scope \`pets:read\`.`,
   deprecated: true,
   'x-deprecated-sunset': '2030-12-05',
@@ -239,15 +235,15 @@ const getPet = {
 const FROM = parameter(
   'query',
   'from',
-  'Only if the animal has this status now, else 409: of several callers who sell an animal one ' +
-    'succeeds. Default: any status.',
+  'Acts only if the animal has this status now, else 409. Of several callers who sell an ' +
+    'animal, one succeeds. Default: any status.',
   schema('PetStatus'),
 );
 
 const CHANGE_ERRORS = {
   404: NOT_FOUND,
   409: error('The animal does not have the status `from`. Nothing was changed.'),
-  412: error('`If-Match` was sent, which changes do not compare. Nothing was changed.'),
+  412: error('`If-Match` was sent: changes do not compare it. Nothing was changed.'),
 };
 
 const changePet = {
@@ -309,7 +305,7 @@ export function openApiDocument(given?: GivenHttpSettings): string {
         'integers are exact.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    // Without a public URL the server is the base path, relative to the document.
+    // Without a public URL the server is the base path, written relative to /openapi.json.
     servers: [
       { url: publicUrl ?? basePath.slice(1), description: 'Production' },
       ...(stagingUrl === undefined ? [] : [{ url: stagingUrl, description: 'Staging' }]),

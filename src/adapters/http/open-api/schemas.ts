@@ -12,10 +12,10 @@ export const int64 = (options: TSchemaOptions = {}) =>
 
 const PetStatus = Type.Enum(PET_STATUSES, {
   type: 'string',
-  description: 'Availability of an animal.', // without an example, which tools would filter by
+  description: 'Availability of an animal.', // no example: tools would send it as the filter
 });
 
-/** What references refer to, for types. */
+/** Lets `Static` resolve the reference of `status`. */
 const REFERRED = { '#/components/schemas/PetStatus': PetStatus };
 
 const status = Type.Optional(Type.Ref('#/components/schemas/PetStatus'));
@@ -24,7 +24,7 @@ const name = Type.String({
   minLength: 1,
   maxLength: MAX_NAME_LENGTH,
   // In ASCII and without \s and \u, because generators copy it into source text of any language. So it is looser than the
-  // rule, for names of rare blanks alone, such as U+3000, and for lone surrogates, which most languages lack.
+  // rule, but only for names made of rare blanks, such as U+3000, and for lone surrogates, which most languages lack.
   pattern: String.raw`^[\x09-\x0d ]*[^\x00\x09-\x0d ][^\x00]*$`,
   description:
     "The animal's name: Unicode text with at least one character that is not White_Space, " +
