@@ -70,14 +70,14 @@ const PET_ID = '{petId}';
 export function createRouteFinder(
   routes: readonly Route[],
 ): (path: string) => FoundRoute | undefined {
-  const byPath = new Map(routes.map((route) => [route.path, route]));
+  const byPath = new Map(routes.map((route) => [route.path, { route }]));
   return (path) => {
     const fixed = byPath.get(path);
-    if (fixed) return { route: fixed };
+    if (fixed) return fixed;
     const start = path.lastIndexOf('/') + 1;
-    const route = byPath.get(path.slice(0, start) + PET_ID);
+    const found = byPath.get(path.slice(0, start) + PET_ID);
     const petId = path.slice(start);
-    return route && petId !== '' ? { route, petId: decoded(petId) } : undefined;
+    return found && petId !== '' ? { ...found, petId: decoded(petId) } : undefined;
   };
 }
 
