@@ -2,7 +2,8 @@ import type { CallOptions, CreatedPet } from '../../application/animal-store.js'
 import { claimId, type PetRepository } from '../../application/ports/pet-repository.js';
 import { IdempotencyConflictError, IdempotencyKeyReusedError } from '../../domain/errors.js';
 import { fingerprintOf, petWithId, type UnsavedPet } from '../../domain/pet.js';
-import { READ_OPTIONS, type MongoConnection } from './mongo-connection.js';
+import type { MongoConnection } from './mongo-connection.js';
+import { READ_OPTIONS } from './mongo-database.js';
 import { MongoStoreError } from './mongo-errors.js';
 import {
   PRESENT,
@@ -20,9 +21,9 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
 
   async function create(
     pet: UnsavedPet,
-    claim: StoredClaim | undefined,
-    now: number,
     call: CallOptions | undefined,
+    claim?: StoredClaim,
+    replay?: () => Promise<CreatedPet>,
   ): Promise<CreatedPet> {
     let id: bigint | undefined;
     const isOwn = (stored: PetDocument): boolean =>
@@ -36,7 +37,7 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
       const { id: _id, ...fields } = added;
       const taken = await insert({ _id, ...fields, claim });
       if (taken === undefined) return { pet: added, replayed: false };
-      if (claim && taken === 'claim.key') return replay(pet, claim, now);
+      if (taken === 'claim.key' && replay) return replay();
       throw new MongoStoreError('The counter of ids is behind: restore the whole database.');
     });
   }
@@ -45,7 +46,7 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
    * Replays the create that holds the claim, or unsets the claim if it has expired.
    * @throws {IdempotencyConflictError} the claim is free now: `write` retries the create
    */
-  async function replay(
+  async function replayOrFree(
     pet: UnsavedPet,
     { key, fingerprint }: StoredClaim,
     now: number,
@@ -65,13 +66,13 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
 
   return {
     async add(pet, call) {
-      const created = await create(pet, undefined, 0, call);
+      const created = await create(pet, call);
       return created.pet;
     },
 
-    addOnce(pet, claim, now, call) {
-      const { fingerprint, keepUntil } = claim;
-      return create(pet, { key: claimId(claim), fingerprint, keepUntil }, now, call);
+    addOnce(pet, { fingerprint, keepUntil, ...claim }, now, call) {
+      const stored = { key: claimId(claim), fingerprint, keepUntil };
+      return create(pet, call, stored, () => replayOrFree(pet, stored, now));
     },
 
     findById: (id, call) =>
