@@ -1,4 +1,4 @@
-import { ReadConcern, type MongoClient } from 'mongodb';
+import type { Db } from 'mongodb';
 import { unlessAborted } from '../../application/abort.js';
 import type { CallOptions } from '../../application/animal-store.js';
 import { requireWritable, type OpenMode } from '../../application/ports/store.js';
@@ -8,37 +8,25 @@ import { prepareDatabase } from './prepare-database.js';
 import { retry } from './retry.js';
 import { watchServers } from './server-faults.js';
 
-/*
- * Timeouts in milliseconds, shortest inside, so that an error names what was slow: the server, the driver (see
- * `clientOf`), a call of the store, the request.
- */
-
-/** How long the server may work on a read. Every read passes it. */
-export const READ_OPTIONS = { maxTimeMS: 1500 } as const;
-/** How long a write may wait for the majority. */
-const WRITE_LIMIT = 1500;
-const CALL_LIMIT = 4000;
-const CLOSE_LIMIT = 4000;
+/** How long a call may take with its retries, and how long the store waits for the client to close, in milliseconds. */
+const CALL_TIMEOUT = 4000;
+const CLOSE_TIMEOUT = 4000;
 
 export type MongoConnection = ReturnType<typeof mongoConnection>;
 
 /** The database of one store, and how calls use it. */
-export function mongoConnection(client: MongoClient, databaseName: string, mode: OpenMode) {
-  // What is acknowledged survives the loss of any one server, and every later read sees it. Set here,
-  // because the URL could weaken it.
-  const database = client.db(databaseName, {
-    readConcern: new ReadConcern('majority'),
-    writeConcern: { w: 'majority', journal: true, wtimeoutMS: WRITE_LIMIT },
-  });
+export function mongoConnection(database: Db, mode: OpenMode) {
+  const { client } = database;
   const faultOfServers = watchServers(client);
   let preparing: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
 
-  async function run<Result>(
+  /** Does work that reads, and retries it after a transient failure. */
+  async function read<Result>(
     doing: string,
     { signal }: CallOptions = {},
     work: () => Promise<Result>,
-    limit = CALL_LIMIT,
+    timeout = CALL_TIMEOUT,
   ): Promise<Result> {
     signal?.throwIfAborted();
     const connectAndWork = async () => {
@@ -48,7 +36,7 @@ export function mongoConnection(client: MongoClient, databaseName: string, mode:
       return work();
     };
     try {
-      return await retry(connectAndWork, limit, signal);
+      return await retry(connectAndWork, timeout, signal);
     } catch (error) {
       signal?.throwIfAborted();
       if (!isStoreFailure(error)) throw error;
@@ -57,9 +45,14 @@ export function mongoConnection(client: MongoClient, databaseName: string, mode:
     }
   }
 
-  const write: typeof run = async (doing, call, work) => {
+  /** Does work that writes, and retries it after a transient failure: it must be safe to retry. */
+  async function write<Result>(
+    doing: string,
+    call: CallOptions | undefined,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
     requireWritable(mode, doing);
-    return run(doing, call, async () => {
+    return read(doing, call, async () => {
       preparing ??= prepareDatabase(database);
       try {
         await preparing;
@@ -70,20 +63,18 @@ export function mongoConnection(client: MongoClient, databaseName: string, mode:
         throw error;
       }
     });
-  };
+  }
 
   return {
     database,
-    /** Does work that reads, and retries it after a transient failure. */
-    read: run,
-    /** Does work that writes, and retries it after a transient failure: it must be safe to retry. */
+    read,
     write,
     /** Calls in progress reject. Safe to call twice. */
     close(): Promise<void> {
       // A client closed while it resolves mongodb+srv still opens afterwards: close it again.
       client.on('open', () => void client.close());
       // The driver first ends its sessions on the server, which may not answer.
-      const late = AbortSignal.timeout(CLOSE_LIMIT);
+      const late = AbortSignal.timeout(CLOSE_TIMEOUT);
       closing ??= unlessAborted(client.close(), late).catch(() => {});
       return closing;
     },

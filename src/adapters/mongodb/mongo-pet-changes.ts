@@ -2,7 +2,8 @@ import type { UpdateFilter } from 'mongodb';
 import type { PetChanges } from '../../application/ports/pet-changes.js';
 import { StatusConflictError, UnavailableError } from '../../domain/errors.js';
 import type { PetStatus } from '../../domain/pet-status.js';
-import { READ_OPTIONS, type MongoConnection } from './mongo-connection.js';
+import type { MongoConnection } from './mongo-connection.js';
+import { READ_OPTIONS } from './mongo-database.js';
 import { isTransient } from './mongo-errors.js';
 import { PRESENT, petCollection, toPet, type PetDocument } from './pet-document.js';
 

@@ -17,7 +17,7 @@ export function mongoTransfer(
         await ids.skip(lastId);
         const writes = written.map(({ id, ...fields }) => ({
           updateOne: {
-            filter: { _id: id },
+            filter: { _id: { $eq: id } },
             update: { $setOnInsert: fields },
             upsert: true,
           },

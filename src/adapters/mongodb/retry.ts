@@ -7,16 +7,16 @@ const FIRST_PAUSE = 10;
 const LONGEST_PAUSE = 200;
 
 /**
- * Runs `work`, and retries after each transient failure, for `limit` milliseconds at most or until `signal` is aborted.
+ * Does `work`, and retries it after each transient failure, for `timeout` milliseconds at most or until `signal` is aborted.
  * A try in progress is then left alone: if the driver got the signal, it would close the connection.
  * @throws the last failure, `signal.reason`, or a `TimeoutError` if the first try takes too long
  */
 export async function retry<Result>(
   work: () => Promise<Result>,
-  limit: number,
+  timeout: number,
   signal: AbortSignal | undefined,
 ): Promise<Result> {
-  const timeout = AbortSignal.timeout(limit);
+  const late = AbortSignal.timeout(timeout);
   let failure: unknown;
 
   async function tryUntilDone(): Promise<Result> {
@@ -28,13 +28,13 @@ export async function retry<Result>(
         failure = error;
       }
       await delay(pause);
-      if (timeout.aborted || signal?.aborted) throw failure;
+      if (late.aborted || signal?.aborted) throw failure;
     }
   }
 
   try {
-    return await unlessAborted(unlessAborted(tryUntilDone(), timeout), signal);
+    return await unlessAborted(unlessAborted(tryUntilDone(), late), signal);
   } catch (error) {
-    throw error === timeout.reason ? (failure ?? error) : error;
+    throw error === late.reason ? (failure ?? error) : error;
   }
 }

@@ -1,4 +1,5 @@
-import { READ_OPTIONS, type MongoConnection } from './mongo-connection.js';
+import type { MongoConnection } from './mongo-connection.js';
+import { READ_OPTIONS } from './mongo-database.js';
 import { petCollection } from './pet-document.js';
 
 /** How often to sweep, in milliseconds: once a day. */

@@ -1,0 +1,53 @@
+import { MongoClient, ReadConcern, type Db } from 'mongodb';
+import { MongoStoreError } from './mongo-errors.js';
+import { sharedLookup } from './shared-lookup.js';
+
+/*
+ * Timeouts in milliseconds. The inner ones are the shorter ones, so that an error names what was slow: the server
+ * (1500), the driver (2000), a call of the store (4000), the request (5000).
+ */
+
+/** How long the server may work on a read. Every read passes it. */
+export const READ_OPTIONS = { maxTimeMS: 1500 } as const;
+
+/** How long a write may wait for the majority. */
+const WRITE_TIMEOUT = 1500;
+
+const DRIVER_TIMEOUT = 2000;
+
+/** A URL that names a database. For any other, the driver's `dbName` is `test`. */
+const WITH_DATABASE = /^[^/]+\/\/[^/?]*\/[^?]/;
+
+/**
+ * The database at `url`. Its client connects when it is first used.
+ * @throws {MongoStoreError} the URL is not valid
+ */
+export function mongoDatabase(url: string): Db {
+  try {
+    const client = new MongoClient(url, {
+      connectTimeoutMS: 1500,
+      heartbeatFrequencyMS: 2000,
+      serverSelectionTimeoutMS: DRIVER_TIMEOUT,
+      socketTimeoutMS: DRIVER_TIMEOUT,
+      waitQueueTimeoutMS: DRIVER_TIMEOUT,
+      lookup: sharedLookup(),
+      readPreference: 'primary',
+      // With `useBigInt64`, streaming heartbeats can crash the process during an election.
+      serverMonitoringMode: 'poll',
+      useBigInt64: true,
+      ignoreUndefined: true,
+    });
+    const name = WITH_DATABASE.test(url) ? client.options.dbName : 'animal-store';
+    // What is acknowledged survives the loss of any one server, and every later read sees it. Set here, because the
+    // URL could weaken it.
+    return client.db(name, {
+      readConcern: new ReadConcern('majority'),
+      writeConcern: { w: 'majority', journal: true, wtimeoutMS: WRITE_TIMEOUT },
+    });
+  } catch {
+    // The driver's message may quote the password.
+    throw new MongoStoreError(
+      'The URL is not a MongoDB connection string (https://www.mongodb.com/docs/manual/reference/connection-string).',
+    );
+  }
+}
