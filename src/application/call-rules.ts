@@ -10,10 +10,11 @@ import type { IdempotencyKey, PetQuery } from './animal-store.js';
 export const PAGE_LIMIT = { minimum: 1, maximum: 100, default: 20 } as const;
 
 /**
- * Checks a query. Values may have any type: adapters pass on what they read.
+ * The query, with the default limit filled in. Values may have any type: adapters pass on what they read.
  * @throws {InvalidParameterError} naming every fault
  */
-export function requirePetQuery({ limit = PAGE_LIMIT.default, status, after }: PetQuery): void {
+export function requirePetQuery(query: PetQuery): PetQuery & { readonly limit: number } {
+  const { limit = PAGE_LIMIT.default, status, after } = query;
   const { minimum, maximum } = PAGE_LIMIT;
   const isLimit = Number.isInteger(limit) && limit >= minimum && limit <= maximum;
   requireValid({
@@ -21,6 +22,7 @@ export function requirePetQuery({ limit = PAGE_LIMIT.default, status, after }: P
     status: status === undefined ? undefined : petStatusFault(status),
     after: after === undefined || isInt64(after) ? undefined : 'must be a 64-bit integer',
   });
+  return { limit, status, after };
 }
 
 /** @throws {InvalidParameterError} `from` is neither omitted nor a status */

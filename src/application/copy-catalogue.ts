@@ -1,5 +1,5 @@
 import type { CallOptions } from './animal-store.js';
-import { lastingError, type CompleteStore, type Store } from './ports/store.js';
+import { permanentError, type CompleteStore, type Store } from './ports/store.js';
 
 /** How many animals are read and written at once. */
 const PAGE_SIZE = 1000;
@@ -18,7 +18,7 @@ export async function copyCatalogue(
   const from = requireCopyable(source);
   const to = requireCopyable(target);
   if ((await to.transfer.lastId(options)) > 0n || (await to.apiKeys.list(options)).length > 0)
-    throw lastingError('The target is not empty: copy into a new store.');
+    throw permanentError('The target is not empty: copy into a new store.');
   try {
     const lastId = await from.transfer.lastId(options);
     // Also if the source has no animals left: their ids must not return.
@@ -41,7 +41,7 @@ export async function copyCatalogue(
 
 function requireCopyable({ pets, transfer, apiKeys }: Store) {
   if (transfer && apiKeys) return { pets, transfer, apiKeys };
-  throw lastingError('The store cannot be copied: it has no transfer or no API keys.');
+  throw permanentError('The store cannot be copied: it has no transfer or no API keys.');
 }
 
 async function countOf(

@@ -1,13 +1,7 @@
 import { PetNotFoundError } from '../domain/errors.js';
 import { fingerprintOf, petChange, unsavedPet } from '../domain/pet.js';
 import type { AnimalStore, ExperimentalAnimalStore } from './animal-store.js';
-import {
-  PAGE_LIMIT,
-  requireFrom,
-  requireIdempotencyKey,
-  requirePetId,
-  requirePetQuery,
-} from './call-rules.js';
+import { requireFrom, requireIdempotencyKey, requirePetId, requirePetQuery } from './call-rules.js';
 import { systemClock, type Clock } from './ports/clock.js';
 import type { PetChanges } from './ports/pet-changes.js';
 import type { PetRepository } from './ports/pet-repository.js';
@@ -41,10 +35,9 @@ export function createAnimalStore({
   return {
     async listPets(query = {}, { signal } = {}) {
       signal?.throwIfAborted();
-      requirePetQuery(query);
-      const { limit = PAGE_LIMIT.default, status, after } = query;
+      const { limit, ...filter } = requirePetQuery(query);
       // One more than requested: if it exists, there is a next page.
-      const found = await pets.list({ after, limit: limit + 1, status }, { signal });
+      const found = await pets.list({ ...filter, limit: limit + 1 }, { signal });
       const last = found.length > limit ? found[limit - 1] : undefined;
       return last === undefined ? { pets: found } : { pets: found.slice(0, limit), next: last.id };
     },

@@ -11,7 +11,7 @@ import {
 import type { CallOptions } from './animal-store.js';
 import { createAnimalStore } from './create-animal-store.js';
 import type { Clock } from './ports/clock.js';
-import { lastingError, type Store } from './ports/store.js';
+import { permanentError, type Store } from './ports/store.js';
 
 /** One record of a file, unchecked. */
 export interface ImportRow {
@@ -32,7 +32,7 @@ export interface ImportPlan {
   readonly toAdd: ReadonlyArray<{ readonly line: number; readonly pet: UnsavedPet }>;
   /** By the id of the animal. */
   readonly toChange: ReadonlyMap<bigint, ChangedRow>;
-  /** Every fault that can be found without the store, in the order of the lines. */
+  /** Each line with a fault that shows without the store, in order. */
   readonly faults: readonly LineFault[];
 }
 
@@ -104,7 +104,7 @@ export async function importPets(
   { store: { pets, changes }, source, dryRun = false, clock, signal }: ImportOptions,
 ): Promise<ImportReport> {
   if (plan.toChange.size > 0 && changes === undefined)
-    throw lastingError('The store cannot change animals.');
+    throw permanentError('The store cannot change animals.');
 
   const faults: LineFault[] = [];
   const differing = new Map<bigint, ChangedRow>();
@@ -124,6 +124,7 @@ export async function importPets(
     if (!replayed) added += 1;
   });
   await inBatches(differing, async ([id, { line, change }]) => {
+    // Rows with an id were refused above for a store without `changes`.
     const pet = await changes?.change(id, change, undefined, { signal });
     if (pet === undefined) throw new Error(`Line ${line}: ${noAnimalHas(id)}`);
   });

@@ -96,7 +96,7 @@ describe('The container', () => {
       ['no-such-package', 'Cannot find package'],
     ])
       await rejects(createContainer({ ...SETTINGS, adapters: [String(adapter)] }), {
-        isLasting: true,
+        isPermanent: true,
         message: new RegExp(`ADAPTERS ${adapter} cannot be loaded: .*${reason}`),
       });
   });
@@ -132,6 +132,6 @@ describe('The container', () => {
     const store = await openStore('memory:');
     expect(await store.pets.list({ limit: 1 })).to.deep.equal([]);
     await store.close();
-    await rejects(openStore('nope:'), { isLasting: true, message: /memory:, sqlite:, mongodb:/ });
+    await rejects(openStore('nope:'), { isPermanent: true, message: /memory:, sqlite:, mongodb:/ });
   });
 });

@@ -9,7 +9,7 @@ function faultsOf(environment: Record<string, string>): string {
   try {
     readSettings(environment);
   } catch (error) {
-    expect(error).to.include({ isLasting: true });
+    expect(error).to.include({ isPermanent: true });
     return (error as Error).message;
   }
   throw new Error('They are valid.');

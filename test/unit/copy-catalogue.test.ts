@@ -31,8 +31,8 @@ describe('copyCatalogue', () => {
     for (const target of [used, keyed])
       await rejects(copyCatalogue(openMemoryStore(), target), /not empty/);
     const lacking = { ...openMemoryStore(), transfer: undefined };
-    await rejects(copyCatalogue(lacking, openMemoryStore()), { isLasting: true });
-    await rejects(copyCatalogue(openMemoryStore(), lacking), { isLasting: true });
+    await rejects(copyCatalogue(lacking, openMemoryStore()), { isPermanent: true });
+    await rejects(copyCatalogue(openMemoryStore(), lacking), { isPermanent: true });
   });
 
   it('says to throw away a target that does not hold what the source holds', async () => {

@@ -85,7 +85,7 @@ describe('An import', () => {
   it('refuses rows with an id where the store cannot change animals', async () => {
     const fixed = { ...options, store: { pets: store.pets } };
 
-    await rejects(importPets(await plan({ id: 1n, ...rex }), fixed), { isLasting: true });
+    await rejects(importPets(await plan({ id: 1n, ...rex }), fixed), { isPermanent: true });
   });
 
   it('is completed by importing again what a failing store stopped', async () => {

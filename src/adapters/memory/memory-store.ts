@@ -3,7 +3,7 @@ import type { CatalogueTransfer } from '../../application/ports/catalogue-transf
 import type { PetChanges } from '../../application/ports/pet-changes.js';
 import { claimId, type Claim, type PetRepository } from '../../application/ports/pet-repository.js';
 import {
-  lastingError,
+  permanentError,
   openModeOf,
   type CompleteStore,
   type StoreFactory,
@@ -168,7 +168,7 @@ export const memoryStoreFactory: StoreFactory = {
   scheme: 'memory',
   async open(url, options = {}) {
     if (url === 'memory:' && openModeOf(options) === 'create') return openMemoryStore();
-    throw lastingError(
+    throw permanentError(
       'STORE_URL must be memory: alone. It is always a new store, so there is none to read or to find.',
     );
   },

@@ -12,7 +12,7 @@ import { IdempotencyConflictError, InvalidPetError } from '../../domain/errors.j
 export class MongoStoreError extends Error {
   override readonly name = 'MongoStoreError';
   /** Only a person can mend it. */
-  readonly isLasting = true;
+  readonly isPermanent = true;
 }
 
 /** Whether no server answered, by the driver's timeout or ours (a DOMException). */

@@ -11,6 +11,7 @@ export function sqliteApiKeys(connection: SqliteConnection): ApiKeyRepository {
     list: connection.prepare<[string]>(
       "SELECT record FROM api_keys ORDER BY record ->> 'createdAt'",
     ),
+    // json_insert keeps a value that is there: the first time stays.
     revoke: connection.prepare<[string]>(
       `UPDATE api_keys SET record = json_insert(record, '$.revokedAt', ?) WHERE id = ?
       RETURNING record`,
@@ -26,13 +27,20 @@ export function sqliteApiKeys(connection: SqliteConnection): ApiKeyRepository {
       ),
 
     findById: (id, call) =>
-      connection.read('reading an API key', call, () => sql.find.all(id).map(toRecord)[0]),
+      connection.read('reading an API key', call, () => {
+        const row = sql.find.get(id);
+        return row && parseRecord(row);
+      }),
 
-    list: (call) => connection.read('listing API keys', call, () => sql.list.all().map(toRecord)),
+    list: (call) =>
+      connection.read('listing API keys', call, () => sql.list.all().map(parseRecord)),
 
     revoke: (id, at, call) =>
-      connection.write('revoking an API key', call, () => sql.revoke.all(at, id).map(toRecord)[0]),
+      connection.write('revoking an API key', call, () => {
+        const row = sql.revoke.get(at, id);
+        return row && parseRecord(row);
+      }),
   };
 }
 
-const toRecord = ([record]: [string]): ApiKeyRecord => JSON.parse(record);
+const parseRecord = ([record]: [string]): ApiKeyRecord => JSON.parse(record);

@@ -42,7 +42,10 @@ export function sqliteConnection(
       });
     },
 
-    /** Resolves after the commit. `work` may run again. It throws errors of the store before it changes anything. */
+    /**
+     * Resolves after the commit. `work` may run again. It must throw errors of the animal store before its first change:
+     * they refuse this call alone, and the rest of the transaction is committed.
+     */
     async write<Result>(doing: string, { signal }: CallOptions = {}, work: () => Result) {
       signal?.throwIfAborted();
       requireOpen(doing);

@@ -7,12 +7,12 @@ import { hasCode, isBusy, isStoreFailure } from './sqlite-errors.js';
 export class StoreFileError extends Error {
   override readonly name = 'StoreFileError';
   /** Whether only a person can repair it. A full disk, for example, may pass. */
-  readonly isLasting: boolean;
+  readonly isPermanent: boolean;
 
   /** @param problem what is wrong and what to do, as in "does not exist: name the file of a store" */
   constructor(file: string, problem: string, cause?: unknown) {
     super(`${file} ${problem.replaceAll(/\s+/g, ' ')}.`, { cause });
-    this.isLasting = !cause || hasCode(cause, 'CORRUPT') || hasCode(cause, 'NOTADB');
+    this.isPermanent = !cause || hasCode(cause, 'CORRUPT') || hasCode(cause, 'NOTADB');
   }
 }
 

@@ -37,7 +37,7 @@ export interface PetRepository {
   /** Resolves to `undefined` when no animal has this id. */
   findById(id: bigint, options?: CallOptions): Promise<Pet | undefined>;
 
-  /** Returns the first `limit` animals (1 or more) with an id greater than `after`, in ascending order of id. */
+  /** Returns the first `limit` animals (1 to 1,000) with an id greater than `after`, in ascending order of id. */
   list(query: PetQuery & { limit: number }, options?: CallOptions): Promise<readonly Pet[]>;
 }
 

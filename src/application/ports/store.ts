@@ -46,15 +46,15 @@ export interface StoreFactory {
   /**
    * Opens the store at a URL. If the database is only unreachable for now, this still succeeds. The calls reject with
    * `UnavailableError` until it is reachable.
-   * @throws {Error} the store can never be used; the message says why in one line, without secrets. If
-   * it is a `lastingError`, commands end with 2, not 1.
+   * @throws {Error} the store cannot be used; the message says why in one line, without secrets. After a
+   * `permanentError` commands end with 2, not 1.
    */
   open(url: string, options?: OpenOptions): Promise<Store>;
 }
 
-/** An error that no retry can fix: only a person can. */
-export const lastingError = (message: string): Error =>
-  Object.assign(new Error(message), { isLasting: true });
+/** An error that no retry can mend: a person must act. Adapters with an error class of their own give it `isPermanent`. */
+export const permanentError = (message: string): Error =>
+  Object.assign(new Error(message), { isPermanent: true });
 
 /** How a store is opened. */
 export interface OpenOptions {

@@ -18,7 +18,7 @@ export interface CommandContext {
 
 /** The user must correct the command, its file or its environment. */
 export class UsageError extends Error {
-  readonly isLasting = true;
+  readonly isPermanent = true;
 }
 
 /** Adds a command, with an example that works when pasted. */

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import type { ContainerModule } from 'inversify';
-import { isCausedBy, isLasting, reasonOf } from '../service/errors.js';
+import { isCausedBy, isPermanent, reasonOf } from '../service/errors.js';
 import { VERSION } from '../service/version.js';
 import { addBackupCommands } from './backup.js';
 import { note, type CommandContext, type HostProcess } from './command-line.js';
@@ -39,7 +39,7 @@ export async function run(
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     note(io, description(error));
     if (stop.signal.aborted && isCausedBy(error, stop.signal.reason)) return 130;
-    return isLasting(error) ? 2 : 1;
+    return isPermanent(error) ? 2 : 1;
   } finally {
     io.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   }
@@ -86,5 +86,5 @@ function description(error: unknown): string {
   const { syscall = '', message } = error as NodeJS.ErrnoException;
   if (['listen', 'bind', 'getaddrinfo'].includes(syscall))
     return `${message}. Set HOST or PORT, or ADMIN_PORT, to a free address.`;
-  return isLasting(error) ? message : reasonOf(error);
+  return isPermanent(error) ? message : reasonOf(error);
 }

@@ -5,8 +5,8 @@ export const isUnavailable = (error: unknown): error is Error =>
   isAnimalStoreError(error) && error.code === 'service_unavailable';
 
 /** Whether a retry cannot succeed: wrong settings, wrong usage, a store that can never be used. */
-export const isLasting = (error: unknown): boolean =>
-  Object(error).isLasting === true || Object(error).code === 'invalid_parameter';
+export const isPermanent = (error: unknown): boolean =>
+  Object(error).isPermanent === true || Object(error).code === 'invalid_parameter';
 
 /** Whether an error is this one, or was caused by it. */
 export function isCausedBy(error: unknown, reason: unknown): boolean {

@@ -165,7 +165,7 @@ export const SETTINGS: readonly Setting[] = Object.values(TABLE);
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
   /** A retry cannot succeed. */
-  readonly isLasting = true;
+  readonly isPermanent = true;
 
   constructor(faults: readonly string[]) {
     super(['Invalid settings:', ...faults].join('\n  '));

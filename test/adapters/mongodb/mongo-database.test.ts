@@ -32,7 +32,7 @@ describeOnMongo('A MongoDB store in a database', (server) => {
         const modes = ['create', 'existing', 'read'] as const;
         for (const mode of modes) {
           const error = (await rejectionOf(open(url, { mode }))) as Error;
-          expect(error).to.include({ name: 'MongoStoreError', isLasting: true });
+          expect(error).to.include({ name: 'MongoStoreError', isPermanent: true });
           expect(error.message).to.include(message).and.not.include('\n');
         }
       }),

@@ -78,9 +78,13 @@ export const modesOf = (...paths: readonly string[]): readonly string[] =>
   paths.map((path) => (statSync(path).mode & 0o777).toString(8));
 
 /** Checks that a call is refused in one line, and by default that only a person can mend it. */
-export async function refused(call: Promise<unknown>, problem: RegExp | string, isLasting = true) {
+export async function refused(
+  call: Promise<unknown>,
+  problem: RegExp | string,
+  isPermanent = true,
+) {
   const error = (await rejectionOf(call)) as Error;
-  expect(error).to.be.instanceOf(StoreFileError).and.have.property('isLasting', isLasting);
+  expect(error).to.be.instanceOf(StoreFileError).and.have.property('isPermanent', isPermanent);
   expect(error.message).to.match(new RegExp(problem)).and.not.include('\n');
 }
 
