@@ -1,5 +1,5 @@
 import { request as send, type IncomingMessage, type ServerResponse } from 'node:http';
-import { buffer } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { HttpInterface, type HttpInterfaceOptions } from '../../../../src/adapters/http/index.js';
 import { createNodeListener } from '../../../../src/adapters/http/node/index.js';
@@ -91,17 +91,19 @@ describe('createNodeListener as a guest', () => {
     expect(headers.get('vary')).to.equal('Accept-Encoding, Origin');
   });
 
-  const kinds: Readonly<Record<string, (bytes: Buffer) => object>> = {
-    'bytes in rawBody': (bytes) => ({ rawBody: bytes, body: { parsed: true } }),
-    'text in rawBody': (bytes) => ({ rawBody: bytes.toString() }),
-    'bytes in body': (bytes) => ({ body: bytes }),
+  const kinds: Readonly<Record<string, Before>> = {
+    'bytes in rawBody': parsing((bytes) => ({ rawBody: bytes, body: { parsed: true } })),
+    'text in rawBody': async (request) =>
+      Object.assign(request.setEncoding('utf8'), { rawBody: await text(request) }),
+    'bytes in body': parsing((bytes) => ({ body: bytes })),
   };
-  for (const [what, kept] of Object.entries(kinds)) {
+  for (const [what, parse] of Object.entries(kinds)) {
     it(`uses a body that the host has read and kept as ${what}`, async () => {
-      const url = await behind(parsing(kept), { settings: { bodyLimit: REX.length } });
+      const url = await behind(parse, { settings: { bodyLimit: REX.length } });
       expect(await outcomeAt(url, CREATE)).to.equal('201');
       const larger = { ...CREATE, body: new TextEncoder().encode(`${REX} `) };
       expect(await outcomeAt(url, larger)).to.equal('413 payload_too_large');
+      expect(await outcomeAt(url, { ...CREATE, body: '' })).to.equal('400 missing_body');
     });
   }
 

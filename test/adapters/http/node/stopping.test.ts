@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { setTimeout as delay } from 'node:timers/promises';
 import { NodeServer } from '../../../../src/adapters/http/node/index.js';
 import {
   closeServers,
@@ -71,6 +72,19 @@ describe('A listening server that is closed', () => {
       expect(answer?.headers.get('connection')).to.equal('close');
     }
     expect(await idle.allResponses()).to.deep.equal([]);
+    await expectAllAnswered(closed);
+  });
+
+  it('ends a connection whose response had begun before, once the response is complete', async () => {
+    const { server, ask } = await holding({ limits: { stopGrace: 10 } });
+    const { connection, response } = await ask(head('GET /'));
+    response.write('begun');
+
+    const closed = server.close(600_000);
+    await connection.until((received) => received.includes('begun'));
+    await delay(100); // longer than the grace
+    response.end();
+
     await expectAllAnswered(closed);
   });
 
