@@ -6,7 +6,10 @@ import type { ServerLimits } from './server-limits.js';
 
 /** How much input is parsed before other connections have their turn, in bytes. */
 const PIECE = 1024;
-/** New connections wait for their turns as so many callers, not by address: thousands may come from one at once. */
+/**
+ * The first input of connections waits in so many queues, chosen by port. In one queue by address, a client would wait
+ * for thousands of others behind the same proxy.
+ */
 const NEWCOMERS = 24;
 
 /**

@@ -9,8 +9,7 @@ const MOST_ACCEPTING_TURNS = 32;
 
 /**
  * Shares the event loop: starts tasks for a few milliseconds in a turn, round-robin over callers. So neither a flood
- * nor a greedy caller keeps other callers, timers and health checks waiting for long. Started together, "200 clients
- * that ask for the longest page" would stall the event loop.
+ * nor a greedy caller keeps other callers, timers and health checks waiting for long.
  */
 export class FairScheduler {
   /** The waiting tasks by caller, the oldest first. The caller whose turn is next comes first. */
@@ -35,8 +34,8 @@ export class FairScheduler {
   }
 
   /**
-   * Call it for every accepted connection. Node.js accepts one a turn: if every turn were full, clients would wait for
-   * as many turns as there are connections before theirs ("200 clients that ask for the longest page").
+   * Call it for every accepted connection. Node.js accepts one a turn: if every turn were full, a client would wait for
+   * as many full turns as there are connections before its own.
    */
   noteAccepted(): void {
     this.#hasAccepted = true;

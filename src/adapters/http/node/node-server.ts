@@ -50,8 +50,8 @@ const OWN_CLOSE = ['close'];
  * survives what a listener throws or rejects with, and stops without losing a response. There is no TLS, no upgrade, no
  * CONNECT and no Unix socket: put a proxy in front.
  *
- * Under attack it keeps ten budgets of memory, latency and places; `node:http` alone keeps four, because it parses up
- * to 64 KiB of input, about 2,500 requests, at a time. This server parses input in small pieces, answers one request of
+ * Under attack it keeps the ten budgets of `docs/listener.md`; `node:http` alone keeps four, because it parses up to
+ * 64 KiB of input, about 2,500 requests, at a time. This server parses input in small pieces, answers one request of
  * a connection at a time, limits the time that clients take to send and to read, and at the limit of connections closes
  * the one that has waited longest for its client. Behind nginx, which does the same, `node:http` alone is enough.
  */
@@ -104,7 +104,8 @@ export class NodeServer {
     this.drain(); // not before: disconnected clients reconnect, and would be accepted, too
     const closed = new Promise((resolve) => this.#server.close(resolve));
     let areAllAnswered = true;
-    const endIdle = setTimeout(() => {
+    // Again and again: a response that had begun before does not close its connection.
+    const endingIdle = setInterval(() => {
       for (const connection of this.#open) {
         if (connection.responses.size === 0) connection.end();
       }
@@ -117,7 +118,7 @@ export class NodeServer {
       }
     }, left);
     await closed;
-    clearTimeout(endIdle);
+    clearInterval(endingIdle);
     clearTimeout(deadline);
     return areAllAnswered;
   }
