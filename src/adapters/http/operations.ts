@@ -83,13 +83,16 @@ const createPet = (
   },
 });
 
+/** The day on which getPet may be removed. */
+export const GET_PET_SUNSET = '2030-12-05';
+
 const getPet = (animalStore: AnimalStore, { publicUrl }: HttpSettings): Endpoint => ({
   operation: 'getPet',
   scope: 'pets:read',
   // RFC 9745, RFC 8594 and RFC 5829. The Link is relative to the animal, unless there is a public URL.
   headers: {
     Deprecation: '@1795132800',
-    Sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
+    Sunset: new Date(GET_PET_SUNSET).toUTCString(),
     Link: `<${publicUrl ?? '..'}/pets?status=available>; rel="successor-version"`,
   },
   async handle({ request, petId, signal }) {

@@ -2,6 +2,7 @@ import { PAGE_LIMIT } from '../../../application/call-rules.js';
 import { stringifyJson } from '../../../json.js';
 import { completeSettings, type GivenHttpSettings } from '../http-settings.js';
 import { IDEMPOTENCY_KEY_PATTERN } from '../idempotency-key.js';
+import { GET_PET_SUNSET } from '../operations.js';
 import { COMPONENTS, int64 } from './schemas.js';
 
 const schema = (name: keyof typeof COMPONENTS) => ({ $ref: `#/components/schemas/${name}` });
@@ -55,7 +56,7 @@ const error = (description: string, ...names: ReadonlyArray<keyof typeof HEADERS
   content: json('Error'),
 });
 
-/** The errors of the listening server itself, before the operation is known. */
+/** The errors of the listening server itself. An operation's own 400 takes the place of this one. */
 const SERVER_ERRORS = {
   400: error('The request is not valid HTTP/1.1.'),
   408: error('The request did not come in time.'),
@@ -76,7 +77,7 @@ const COMMON_ERRORS = {
 const BODY_ERRORS = {
   ...SERVER_ERRORS,
   ...COMMON_ERRORS,
-  400: error('Body missing, or fields or parameters missing or invalid. Nothing was stored.'),
+  400: error('The body is missing, or it or a parameter is invalid. Nothing was stored.'),
   413: error('The body is larger than the limit.'),
   415: error('The body is not JSON, or is compressed.', 'Accept', 'Accept-Encoding'),
 };
@@ -210,10 +211,10 @@ const getPet = {
   tags: ['animals'],
   summary: 'Get an animal',
   description:
-    'Returns one animal by its identifier.\n\n**Deprecated**, scheduled for removal on 2030-12-05. ' +
-    `${ADVICE}\n\nNeeds the scope \`pets:read\`.`,
+    'Returns one animal by its identifier.\n\n**Deprecated**, scheduled for removal on ' +
+    `${GET_PET_SUNSET}. ${ADVICE}\n\nNeeds the scope \`pets:read\`.`,
   deprecated: true,
-  'x-deprecated-sunset': '2030-12-05',
+  'x-deprecated-sunset': GET_PET_SUNSET,
   'x-deprecated-reason': ADVICE,
   parameters: [PET_ID, IF_NONE_MATCH],
   responses: {
@@ -266,6 +267,13 @@ const changePet = {
   responses: {
     200: { description: 'The animal as it is now.', headers: headers(), content: json('Pet') },
     ...BODY_ERRORS,
+    415: {
+      ...BODY_ERRORS[415],
+      headers: {
+        ...BODY_ERRORS[415].headers,
+        'Accept-Patch': header('The media types to send (RFC 5789).', { required: false }),
+      },
+    },
     ...CHANGE_ERRORS,
   },
 };
