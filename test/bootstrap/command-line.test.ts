@@ -65,6 +65,13 @@ describe('The command line', () => {
       expect(code).to.equal(2);
     });
 
+  it('takes options of serve in place of settings and their files', async () => {
+    const line = 'serve --host a.example --port 70000';
+    const { err } = await runLine(line, { HOST: ' ', PORT_FILE: '/none' });
+
+    expect(err).to.match(/^Invalid settings:\n {2}PORT must be an integer.*\n$/);
+  });
+
   it('quotes no argument: it may be a key', async () => {
     const key = 'ast_live_00000000_secret';
     const lines = [

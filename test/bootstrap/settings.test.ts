@@ -119,7 +119,9 @@ describe('Settings', () => {
     });
     expect(faults).to.match(/PORT must not be set beside PORT_FILE/);
     expect(faults).to.match(/STORE_URL_FILE names a file that cannot be read: ENOENT/);
-    expect(faults).to.match(/HOST is not valid, as in HOST=127\.0\.0\.1$/m);
+    expect(faults).to.match(
+      /HOST must be a text without blanks around it, as in HOST=127\.0\.0\.1$/m,
+    );
     expect(faults).to.match(/LOG_LEVEL must be one of/);
   });
 
