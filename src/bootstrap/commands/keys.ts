@@ -25,8 +25,8 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
   const issueExample = 'animal-store keys issue --name shop-window --scope pets:read --expires 90d';
   const keys = addCommand(program, 'keys', 'Manages the API keys of the store.', issueExample);
 
-  const issue = 'Issues an API key and prints it, alone on stdout and only this once.';
-  addCommand(keys, 'issue', issue, issueExample)
+  const issueSummary = 'Issues an API key and prints it, alone on stdout and only this once.';
+  addCommand(keys, 'issue', issueSummary, issueExample)
     .requiredOption('--name <name>', 'name of the key in lists: 1 to 100 characters', readName)
     .option('--scope <scopes>', `what the key may do: ${SCOPES.join(',')} (default: all)`, list)
     .option(
@@ -56,8 +56,8 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
       }),
     );
 
-  const revoke = 'Revokes an API key. Every running service notices within half a second.';
-  addCommand(keys, 'revoke', revoke, 'animal-store keys revoke 4fZk02Qa')
+  const revokeSummary = 'Revokes an API key. Every running service notices within half a second.';
+  addCommand(keys, 'revoke', revokeSummary, 'animal-store keys revoke 4fZk02Qa')
     .argument('<ID>', 'id of the key, as keys list shows it')
     .action((id: string) =>
       withKeys(context, 'existing', async (managed) => {

@@ -6,12 +6,10 @@ import { addCommand, type CommandContext } from './command-line.js';
 export function addServeCommand(program: Command, context: CommandContext): void {
   const summary = 'Runs the service until Ctrl-C or SIGTERM. Environment variables configure it.';
   const example = 'LOG_LEVEL=warn animal-store serve --port 8080 --store sqlite:animals.db';
-  /**
-   * Writes an option into the environment, where `serve` reads its settings. An empty value there would count as not
-   * set.
-   */
+  /** Writes an option into the environment, where `serve` reads its settings. There an empty value is no value. */
   const setTo = (name: string) => (text: string) => {
     context.io.env[name] = text || refuse('must not be empty');
+    delete context.io.env[`${name}_FILE`];
   };
   addCommand(program, 'serve', summary, example)
     .option('--host <address>', 'in place of HOST', setTo('HOST'))

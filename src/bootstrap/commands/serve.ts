@@ -33,7 +33,7 @@ export async function serve(context: CommandContext): Promise<void> {
   const interrupted = interruption(signal, logger);
   const service = await Promise.race([startService(container), interrupted]);
   // Interrupted before it listened: no client waits, and the store may never open.
-  if (service === undefined) return;
+  if (service === undefined) return void (await written(logger));
   let adminPort: AdminPort | undefined;
   try {
     adminPort = await openAdminPort?.();

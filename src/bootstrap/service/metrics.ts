@@ -34,29 +34,24 @@ export function measure(container: Container): () => Promise<AdminPort> {
   return async () => {
     const readiness = await container.getAsync(TOKENS.readiness);
     const admission = await container.getAsync(TOKENS.admission);
-    registry.registerMetric(
-      new Gauge({
-        name: 'animal_store_ready',
-        help: '1 if /readyz is 200, else 0.',
-        registers: [],
-        collect() {
-          return readiness.check().then(
-            () => this.set(1),
-            () => this.set(0),
-          );
-        },
-      }),
+    const gauge = (name: string, help: string, value: () => number | Promise<number>): void =>
+      registry.registerMetric(
+        new Gauge({
+          name,
+          help,
+          registers: [], // not the registry that all libraries of the process share
+          async collect() {
+            this.set(await value());
+          },
+        }),
+      );
+    gauge('animal_store_ready', '1 if /readyz is 200, else 0.', () =>
+      readiness.check().then(
+        () => 1,
+        () => 0,
+      ),
     );
-    registry.registerMetric(
-      new Gauge({
-        name: 'animal_store_requests_in_flight',
-        help: 'Requests in progress.',
-        registers: [],
-        collect() {
-          this.set(admission.inFlight);
-        },
-      }),
-    );
+    gauge('animal_store_requests_in_flight', 'Requests in progress.', () => admission.inFlight);
     const { host, adminPort = 0 } = container.get(TOKENS.settings);
     return serveMetrics(registry, host, adminPort);
   };

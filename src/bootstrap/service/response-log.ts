@@ -15,8 +15,8 @@ export const responseLog = (logger: Logger): HttpLog => ({
   },
 });
 
-/** A request refused at capacity, whose error has no cause, or with an expired or revoked key, is a warning. */
 function levelOf({ error, isProbe, keyFault }: RespondedRequest): Level {
+  // Nothing has failed: there were too many requests, the deadline passed, or the service stops.
   if (isUnavailable(error) && error.cause === undefined) return 'warn';
   if (error !== undefined) return 'error';
   if (keyFault === 'expired' || keyFault === 'revoked') return 'warn';

@@ -17,10 +17,9 @@ interface Setting {
 
 const port = read.integer(0, 65_535);
 
-/** Neither empty nor with blanks around it. */
 const trimmed = {
   isValid: (text: string) => text !== '' && text === text.trim(),
-  rule: 'is not valid',
+  rule: 'must be a text without blanks around it',
 };
 
 const experimental = read.oneOf(...EXPERIMENTAL);
@@ -114,7 +113,7 @@ const TABLE = {
     name: 'MAX_IN_FLIGHT',
     default: '256',
     read: read.integer(1, 100_000),
-    help: 'Most requests in progress at the same time. More get 503.',
+    help: 'Largest number of requests in progress at the same time. More get 503.',
   },
   corsOrigins: {
     name: 'CORS_ORIGINS',
