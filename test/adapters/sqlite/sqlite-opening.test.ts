@@ -68,7 +68,7 @@ const REFUSED: Readonly<Record<string, [(file: string) => unknown, RegExp]>> = {
       await backUpSqliteStore(location, file);
       fs.copyFileSync(`${location}-wal`, `${file}-wal`);
     },
-    /is not the file of .*animals\.db-wal: put its file back, or move it away/,
+    /is not the file of .*animals\.db-wal: put back the file of that log, or move the log away/,
   ],
   'a log without its file': [
     (file) => fs.writeFileSync(`${file}-wal`, 'animals'),
