@@ -1,4 +1,4 @@
-/* Checks that a file is the one that was opened, and that its log is its own: SQLite trusts their names. */
+/* Checks that a file is the one that was opened, and that a log belongs to it: SQLite goes by names alone. */
 
 import * as fs from 'node:fs';
 import { UnavailableError } from '../../domain/errors.js';
@@ -13,7 +13,7 @@ function identityOf(file: string): string | undefined {
 
 /**
  * Returns a check that the path still names the file that was opened: SQLite would go on writing to a removed or
- * replaced file, which nobody finds. The check trusts a result younger than `maxAge`, in milliseconds. It throws
+ * replaced file, where nobody would find the animals. The check trusts a result younger than `maxAge`, in milliseconds. It throws
  * `UnavailableError`; once it has failed, it always fails.
  */
 export function inPlaceCheck(file: string): (maxAge: number) => void {
@@ -37,8 +37,8 @@ const WRITE_VERSION_OFFSET = 18;
 const WAL_VERSION = 2;
 
 /**
- * Refuses a file beside the `-wal` of another: SQLite would replay it into the file. The header of a backup says that
- * it has no log. Closing the file here drops the POSIX locks of this process on it; SQLite tolerates that since 3.51.
+ * Refuses a missing file, or one that uses no log, such as a backup, beside a `-wal` with content: SQLite would replay
+ * that log into it. Closing the file here drops this process's POSIX locks on it; SQLite tolerates that since 3.51.
  */
 export function requireOwnLog(file: string): void {
   const log = `${file}-wal`;
@@ -50,5 +50,8 @@ export function requireOwnLog(file: string): void {
     fs.closeSync(descriptor);
   }
   if (header[WRITE_VERSION_OFFSET] !== WAL_VERSION)
-    throw new StoreFileError(file, `is not the file of ${log}: put its file back, or move it away`);
+    throw new StoreFileError(
+      file,
+      `is not the file of ${log}: put back the file of that log, or move the log away`,
+    );
 }

@@ -6,9 +6,9 @@ import { retryWhileBusy } from './retry-while-busy.js';
 /** A write that waits for its transaction. */
 interface Write {
   /**
-   * Does the work, and returns the function that settles the call after the commit. Runs again if another process stops
-   * the transaction. An error of the animal store refuses this call alone, so it must come before any change. Any other
-   * error undoes the whole transaction.
+   * Does the work, and returns the function that settles the call after the commit. Runs again when the transaction is
+   * retried. An error of the animal store refuses this call alone: throw it before the first change. Any other error
+   * rolls back the whole transaction.
    */
   readonly run: () => () => void;
   readonly reject: (error: unknown) => void;
@@ -20,7 +20,7 @@ const LARGEST_GROUP = 1000;
 /**
  * Commits writes that wait together in one transaction: a commit costs far more than a write, because it waits for the
  * disk.
- * @param beforeWriting called before each transaction; if it throws, all waiting writes reject
+ * @param beforeWriting called before each transaction; throws to refuse it
  */
 export function groupCommit(database: DatabaseSync, beforeWriting: () => void) {
   const waiting: Write[] = [];
@@ -37,6 +37,7 @@ export function groupCommit(database: DatabaseSync, beforeWriting: () => void) {
         );
         for (const settle of settlers) settle();
       } catch (error) {
+        // The waiting writes, too: each group would wait as long for the same lock or disk.
         for (const { reject } of [...group, ...waiting.splice(0)]) reject(error);
       }
     }
@@ -60,7 +61,7 @@ export function groupCommit(database: DatabaseSync, beforeWriting: () => void) {
       return write.run();
     } catch (error) {
       if (isAnimalStoreError(error)) return () => write.reject(error);
-      write.reject(error);
+      write.reject(error); // its own error; the rest of the group gets the next one
       throw new UnavailableError('writing together with a call that failed', { cause: error });
     }
   }

@@ -20,7 +20,7 @@ const CHECK_MAX_AGE = 1000;
  * Opens the store in the file at `path`. Mode `create` creates a missing file, with its folders, for the user of this
  * process alone. Any number of processes may have the same file open. `location` is its absolute path.
  * @throws {TypeError} the mode does not exist, or `path` is no string.
- * @throws {StoreFileError} the file cannot be a store of this program. It was not changed.
+ * @throws {StoreFileError} the file cannot be opened, or is no store of this program. It was not changed.
  * @throws {UnavailableError} another process kept the file locked for five seconds.
  */
 export async function openSqliteStore(
@@ -32,7 +32,7 @@ export async function openSqliteStore(
   return usingFile(file, 'cannot be used', async () => {
     requireOwnLog(file);
     if (mode === 'create') createFile(file);
-    const requireInPlace = inPlaceCheck(file); // before opening: a file swapped in between is refused
+    const requireInPlace = inPlaceCheck(file); // before opening, so that a file swapped meanwhile is refused
     const database = await retryWhileBusy('opening the store', undefined, () =>
       mode === 'read' ? openSnapshot(file) : openToWrite(file, mode === 'create'),
     );
@@ -54,7 +54,7 @@ export async function openSqliteStore(
   });
 }
 
-/** Every read sees the snapshot of the first. */
+/** All reads see one snapshot: that of the first read. */
 function openSnapshot(file: string): DatabaseSync {
   const database = openToRead(file);
   database.exec('BEGIN');
@@ -63,26 +63,27 @@ function openSnapshot(file: string): DatabaseSync {
 
 function openToWrite(file: string, mayBeEmpty: boolean): DatabaseSync {
   try {
-    // A connection that only reads changes nothing in a file that is refused.
+    // Refuses a foreign file through a connection that cannot change it.
     openToRead(file, mayBeEmpty).close();
   } catch (error) {
-    // A crash left a log or journal that only a writing connection can recover.
+    // After a crash, only a connection that writes can recover the log or journal.
     if (!hasCode(error, 'READONLY')) throw error;
   }
   return connect(file, false, (database) => {
-    requireStore(database, file, mayBeEmpty);
+    requireStore(database, file, mayBeEmpty); // the first check of a file that had to be recovered
     // journal_size_limit, in bytes, cuts a log that grew while another process read an old snapshot.
     database.exec(`
       PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216;
       PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY;
     `);
     if (mayBeEmpty) createSchema(database);
-    requireStore(database, file); // another program may have been faster
+    requireStore(database, file); // another program may have filled an empty file
     try {
-      // A process that died may have left its log unsynced: a checkpoint syncs it.
+      // The log of a process that died may be unsynced: a checkpoint syncs it before it copies.
       database.exec('PRAGMA wal_checkpoint');
     } catch (error) {
-      if (!hasCode(error, 'FULL')) throw error; // the log is synced, so its animals can be read
+      // The disk is full: the log is synced, only the copying failed.
+      if (!hasCode(error, 'FULL')) throw error;
     }
   });
 }

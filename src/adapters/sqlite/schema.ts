@@ -4,7 +4,7 @@ import { StoreFileError } from './store-file-error.js';
 /** Marks an SQLite database as an animal store: "AnSt". */
 const APPLICATION_ID = 0x416e5374n;
 
-/** The version of the schema. A later version upgrades files of this one. */
+/** The version of the schema. */
 const SCHEMA_VERSION = 4n;
 
 /** Times are milliseconds since 1970. */
@@ -29,7 +29,7 @@ const SCHEMA = `
   CREATE INDEX claims_by_keep_until ON claims (keep_until);
   -- 'record' is the key as JSON.
   CREATE TABLE api_keys (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT, WITHOUT ROWID;
-  -- The last id that was assigned.
+  -- The last id that was assigned. Copies raise it; SQLite itself would insert it with the first animal.
   INSERT INTO sqlite_sequence (name, seq) VALUES ('pets', 0);
   PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${SCHEMA_VERSION};
@@ -62,13 +62,6 @@ export function requireStore(database: DatabaseSync, file: string, mayBeEmpty = 
       file,
       `has the trigger ${String(trigger[0])}, which could change animals: drop it`,
     );
-}
-
-/** Reads every page. @throws {StoreFileError} the pages contradict each other */
-export function requireSound(database: DatabaseSync, file: string): void {
-  const finding = pragma(database, 'quick_check');
-  if (finding !== 'ok')
-    throw new StoreFileError(file, `is damaged (${String(finding)}): restore a backup`);
 }
 
 /** The first value of a PRAGMA. */

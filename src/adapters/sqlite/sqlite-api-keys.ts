@@ -11,7 +11,7 @@ export function sqliteApiKeys(connection: SqliteConnection): ApiKeyRepository {
     list: connection.prepare<[string]>(
       "SELECT record FROM api_keys ORDER BY record ->> 'createdAt'",
     ),
-    // json_insert keeps a value that is there: the first time stays.
+    // json_insert does not overwrite: the time of the first revocation stays.
     revoke: connection.prepare<[string]>(
       `UPDATE api_keys SET record = json_insert(record, '$.revokedAt', ?) WHERE id = ?
       RETURNING record`,

@@ -5,7 +5,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { requireOwnLog } from './file-identity.js';
 import { openToRead } from './open-sqlite-store.js';
 import { retryWhileBusy } from './retry-while-busy.js';
-import { requireSound } from './schema.js';
 import { createFolder, filePath, hasContent, syncFolder } from './store-file.js';
 import { StoreFileError, usingFile } from './store-file-error.js';
 
@@ -21,8 +20,7 @@ export const backUpSqliteStore = (path: string, target: string): Promise<number>
 /**
  * Copies a backup to the file at `path`, with missing folders, and checks the copy. Resolves to how many animals it
  * holds.
- * @throws {StoreFileError} the backup cannot be used, is damaged or lacks what is beside it, or there is a file at
- * `path`.
+ * @throws {StoreFileError} the backup cannot be used, is damaged or has a log beside it, or there is a file at `path`.
  */
 export async function restoreSqliteStore(path: string, backup: string): Promise<number> {
   const source = filePath(backup);
@@ -57,9 +55,17 @@ function copyTo(source: string, part: string): number {
   fs.writeFileSync(part, '', { mode: 0o600 }); // created first for its mode; SQLite accepts an empty file
   using store = openToRead(source);
   store.prepare('VACUUM INTO ?').run(part);
-  using copied = new DatabaseSync(part, { returnArrays: true }); // not read-only: quick_check would skip the constraints
+  // Not read-only: quick_check would skip the constraints.
+  using copied = new DatabaseSync(part, { returnArrays: true });
   requireSound(copied, source);
   return Number(copied.prepare('SELECT count(*) FROM pets').get()?.[0]);
+}
+
+/** Reads every page. @throws {StoreFileError} the pages contradict each other */
+function requireSound(copied: DatabaseSync, source: string): void {
+  const finding = copied.prepare('PRAGMA quick_check').get()?.[0];
+  if (finding !== 'ok')
+    throw new StoreFileError(source, `is damaged (${String(finding)}): restore a backup`);
 }
 
 /** Renames a finished copy, and never replaces another file. */

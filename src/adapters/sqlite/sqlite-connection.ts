@@ -24,10 +24,10 @@ export function sqliteConnection(
   beforeWriting: () => void,
 ) {
   const writes = groupCommit(database, beforeWriting);
-  let closed: Promise<void> | undefined;
+  let closing: Promise<void> | undefined;
 
   function requireOpen(doing: string): void {
-    if (closed !== undefined) throw new UnavailableError(`${doing} after close`);
+    if (closing !== undefined) throw new UnavailableError(`${doing} after close`);
   }
 
   return {
@@ -42,10 +42,7 @@ export function sqliteConnection(
       });
     },
 
-    /**
-     * Resolves after the commit. `work` may run again. It must throw errors of the animal store before its first change:
-     * they refuse this call alone, and the rest of the transaction is committed.
-     */
+    /** Resolves after the commit. `work` obeys the rules of `run` in group-commit.ts. */
     async write<Result>(doing: string, { signal }: CallOptions = {}, work: () => Result) {
       signal?.throwIfAborted();
       requireOpen(doing);
@@ -53,7 +50,7 @@ export function sqliteConnection(
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
       writes.submit({
         run() {
-          if (signal?.aborted) return () => reject(signal.reason);
+          if (signal?.aborted) return () => {}; // already rejected
           const result = work();
           return () => resolve(result);
         },
@@ -64,8 +61,8 @@ export function sqliteConnection(
 
     /** Refuses new calls, and closes when all writes are settled. Safe to call twice. */
     close: () => {
-      closed ??= writes.end().then(() => database.close());
-      return closed;
+      closing ??= writes.end().then(() => database.close());
+      return closing;
     },
   };
 }

@@ -2,7 +2,7 @@ import type { PetChanges } from '../../application/ports/pet-changes.js';
 import { StatusConflictError } from '../../domain/errors.js';
 import { petWithId, type Pet } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
-import { FIND_PET, PET_COLUMNS, toRow, toPet, type PetRow } from './sqlite-pets.js';
+import { FIND_PET, toPet, toRow, type PetRow } from './pet-row.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
 /**
@@ -12,7 +12,9 @@ import type { SqliteConnection } from './sqlite-connection.js';
 export function sqlitePetChanges(connection: SqliteConnection): PetChanges {
   const sql = {
     find: connection.prepare<PetRow>(FIND_PET),
-    change: connection.prepare(`UPDATE pets SET (${PET_COLUMNS}) = (?1, ?2, ?3, ?4) WHERE id = ?1`),
+    change: connection.prepare(
+      'UPDATE pets SET name = ?2, category_id = ?3, status = ?4 WHERE id = ?1',
+    ),
     remove: connection.prepare('DELETE FROM pets WHERE id = ?'),
   };
 
@@ -35,7 +37,9 @@ export function sqlitePetChanges(connection: SqliteConnection): PetChanges {
 
     remove: (id, from, call) =>
       connection.write('removing an animal', call, () => {
-        return findWithStatus(id, from) !== undefined && sql.remove.run(id).changes > 0n;
+        const isThere = findWithStatus(id, from) !== undefined;
+        if (isThere) sql.remove.run(id);
+        return isThere;
       }),
   };
 }

@@ -1,32 +1,12 @@
 import type { CreatedPet } from '../../application/animal-store.js';
 import type { Claim, PetRepository } from '../../application/ports/pet-repository.js';
-import { IdempotencyKeyReusedError, UnavailableError } from '../../domain/errors.js';
+import { IdempotencyKeyReusedError } from '../../domain/errors.js';
 import { petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
-import { isPetStatus } from '../../domain/pet-status.js';
+import { FIND_PET, INSERT_PET, PET_COLUMNS, toPet, toRow, type PetRow } from './pet-row.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
-/** The columns of an animal. */
-export const PET_COLUMNS = 'id, name, category_id, status';
-
-export type PetRow = readonly [id: bigint, name: string, categoryId: bigint, status: string];
-
-export const FIND_PET = `SELECT ${PET_COLUMNS} FROM pets WHERE id = ?`;
-
-export const INSERT_PET = `INSERT INTO pets (${PET_COLUMNS}) VALUES (?, ?, ?, ?)`;
-
-/** SQLite assigns the id where it is null. */
-export const toRow = (id: bigint | null, { name, categoryId, status }: UnsavedPet) =>
-  [id, name, categoryId, status] as const;
-
-/** @throws {UnavailableError} the row is damaged: it is no animal */
-export function toPet([id, name, categoryId, status]: PetRow): Pet {
-  if (isPetStatus(status)) return petWithId(id, { name, categoryId, status });
-  const cause = new Error(`the animal ${id} has the status '${status}'`);
-  throw new UnavailableError('reading an animal', { cause });
-}
-
 /** How long an expired claim is kept for callers whose clock is behind: an hour, in milliseconds. */
-const SWEEP_DELAY = 60 * 60 * 1000;
+const CLOCK_TOLERANCE = 60 * 60 * 1000;
 
 /** Animals in an SQLite file. */
 export function sqlitePets(connection: SqliteConnection): PetRepository {
@@ -47,7 +27,7 @@ export function sqlitePets(connection: SqliteConnection): PetRepository {
     putClaim: connection.prepare(
       'REPLACE INTO claims (scope, key, fingerprint, pet_id, keep_until) VALUES (?, ?, ?, ?, ?)',
     ),
-    // Each new claim removes at most two expired ones: they become fewer at a constant cost.
+    // Each new claim removes at most two expired ones: so their number falls, at a constant cost.
     findExpired: connection.prepare<readonly [scope: string, key: string]>(
       'SELECT scope, key FROM claims WHERE keep_until <= ? ORDER BY keep_until LIMIT 2',
     ),
@@ -67,7 +47,8 @@ export function sqlitePets(connection: SqliteConnection): PetRepository {
     }
     const inserted = insert(pet);
     sql.putClaim.run(scope, key, fingerprint, inserted.id, keepUntil);
-    for (const expired of sql.findExpired.all(now - SWEEP_DELAY)) sql.removeClaim.run(...expired);
+    for (const expired of sql.findExpired.all(now - CLOCK_TOLERANCE))
+      sql.removeClaim.run(...expired);
     return { pet: inserted, replayed: false };
   }
 

@@ -1,10 +1,10 @@
 import type { CatalogueTransfer } from '../../application/ports/catalogue-transfer.js';
-import { INSERT_PET, toRow } from './sqlite-pets.js';
+import { INSERT_PET, toRow } from './pet-row.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
 /** Copies into and out of an SQLite file. A batch is one transaction. */
 export function sqliteTransfer(connection: SqliteConnection): CatalogueTransfer {
-  // AUTOINCREMENT looks at sqlite_sequence: https://sqlite.org/autoinc.html
+  // AUTOINCREMENT assigns ids above the one in sqlite_sequence: https://sqlite.org/autoinc.html
   const sql = {
     lastId: connection.prepare<[bigint]>("SELECT seq FROM sqlite_sequence WHERE name = 'pets'"),
     raiseLastId: connection.prepare(

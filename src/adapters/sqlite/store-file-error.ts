@@ -6,7 +6,7 @@ import { hasCode, isBusy, isStoreFailure } from './sqlite-errors.js';
 /** A file cannot be opened, copied or restored. The message is one line: the file, what is wrong, what to do. */
 export class StoreFileError extends Error {
   override readonly name = 'StoreFileError';
-  /** Whether only a person can repair it. A full disk, for example, may pass. */
+  /** Whether a retry cannot succeed. A full disk, for example, is not permanent. */
   readonly isPermanent: boolean;
 
   /** @param problem what is wrong and what to do, as in "does not exist: name the file of a store" */
@@ -36,13 +36,12 @@ export async function usingFile<Result>(
   }
 }
 
-/** Twice what a new `-shm` needs, in bytes. */
+/** Without this much space, in bytes, SQLite cannot make a new `-shm`, and reports IOERR, not FULL. */
 const LEAST_SPACE = 64 * 1024;
 
 function isDiskFull(cause: Error, file: string): boolean {
   if (hasCode(cause, 'FULL') || Object(cause).code === 'ENOSPC') return true;
   if (!hasCode(cause, 'IOERR')) return false;
-  // Without space for a new `-shm`, SQLite reports IOERR, not FULL.
   const { bavail, bsize } = fs.statfsSync(dirname(file));
   return bavail * bsize < LEAST_SPACE;
 }

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { StoreFileError } from './store-file-error.js';
 
-/** Paths without a file: none, SQLite's memory, and what remains of `sqlite://host/...`. */
+/** Paths that name no file: an empty one, `:memory:`, and `//host/...` of `sqlite://host/...`. */
 const NO_FILE = /^(?:$|:memory:$|\/\/(?!\/))/;
 
 /** The absolute path of a file. @throws {StoreFileError} `path` names no file */
@@ -18,7 +18,7 @@ export function filePath(path: string): string {
 export const hasContent = (file: string): boolean =>
   (fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
-/** Creates a missing file, with its folders, for this user alone. SQLite syncs its folder at the first commit. */
+/** Creates a missing file, with its folders, for this user alone. SQLite syncs the file's folder at the first commit. */
 export function createFile(file: string): void {
   createFolder(dirname(file));
   fs.closeSync(fs.openSync(file, 'a', 0o600));
