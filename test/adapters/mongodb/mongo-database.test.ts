@@ -12,7 +12,6 @@ const UNFIT: Record<string, readonly [string, object]> = {
   'pets has the options collation': ['pets', { collation: { locale: 'en' } }],
   'apiKeys has the options viewOn': ['apiKeys', { viewOn: 'others' }],
   'counters has the options timeseries': ['counters', { timeseries: { timeField: 't' } }],
-  'claims is of animal-store 0.3': ['claims', {}],
 };
 
 describeOnMongo('A MongoDB store in a database', (server) => {
