@@ -14,28 +14,28 @@ const toApiKey = ({ _id, ...fields }: ApiKeyDocument): ApiKeyRecord => ({ id: _i
 export function mongoApiKeys({ database, read, write }: MongoConnection): ApiKeyRepository {
   const apiKeys = database.collection<ApiKeyDocument>('apiKeys');
   return {
-    add({ id, ...fields }, call) {
+    add({ id, ...fields }, options) {
       const insert = retryableInsert(apiKeys, ({ hash }) => hash === fields.hash);
-      return write('adding an API key', call, async () => {
+      return write('adding an API key', options, async () => {
         const taken = await insert({ _id: id, ...fields });
         return taken === undefined;
       });
     },
 
-    findById: (id, call) =>
-      read('reading an API key', call, async () => {
+    findById: (id, options) =>
+      read('reading an API key', options, async () => {
         const found = await apiKeys.findOne({ _id: { $eq: id } }, READ_OPTIONS);
         return found ? toApiKey(found) : undefined;
       }),
 
-    list: (call) =>
-      read('listing API keys', call, async () => {
+    list: (options) =>
+      read('listing API keys', options, async () => {
         const found = await apiKeys.find({}, READ_OPTIONS).sort({ createdAt: 1 }).toArray();
         return found.map(toApiKey);
       }),
 
-    revoke: (id, at, call) =>
-      write('revoking an API key', call, async () => {
+    revoke: (id, at, options) =>
+      write('revoking an API key', options, async () => {
         const found = await apiKeys.findOneAndUpdate(
           { _id: { $eq: id } },
           [{ $set: { revokedAt: { $ifNull: ['$revokedAt', at] } } }], // the first time stays

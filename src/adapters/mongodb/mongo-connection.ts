@@ -8,8 +8,10 @@ import { prepareDatabase } from './prepare-database.js';
 import { retry } from './retry.js';
 import { watchServers } from './server-faults.js';
 
-/** How long a call may take with its retries, and how long the store waits for the client to close, in milliseconds. */
+/** How long a call may take, with its retries, in milliseconds. */
 const CALL_TIMEOUT = 4000;
+
+/** How long to wait for the client to close, in milliseconds. */
 const CLOSE_TIMEOUT = 4000;
 
 export type MongoConnection = ReturnType<typeof mongoConnection>;
@@ -17,12 +19,12 @@ export type MongoConnection = ReturnType<typeof mongoConnection>;
 /** The database of one store, and how calls use it. */
 export function mongoConnection(database: Db, mode: OpenMode) {
   const { client } = database;
-  const faultOfServers = watchServers(client);
+  const lastServerFault = watchServers(client);
   let preparing: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
 
-  /** Does work that reads, and retries it after a transient failure. */
-  async function read<Result>(
+  /** Does work, and retries it after a transient failure. */
+  async function run<Result>(
     doing: string,
     { signal }: CallOptions = {},
     work: () => Promise<Result>,
@@ -31,7 +33,7 @@ export function mongoConnection(database: Db, mode: OpenMode) {
     signal?.throwIfAborted();
     const connectAndWork = async () => {
       if (closing) throw new UnavailableError(`${doing} after close`);
-      // Does nothing when connected. After a failed connect, the driver waits to be told.
+      // Does nothing when connected. The driver does not retry a first connect that failed.
       await client.connect();
       return work();
     };
@@ -40,25 +42,25 @@ export function mongoConnection(database: Db, mode: OpenMode) {
     } catch (error) {
       signal?.throwIfAborted();
       if (!isStoreFailure(error)) throw error;
-      const cause = (isUnanswered(error) && faultOfServers()) || error;
+      const cause = (isUnanswered(error) && lastServerFault()) || error;
       throw new UnavailableError(doing, { cause });
     }
   }
 
-  /** Does work that writes, and retries it after a transient failure: it must be safe to retry. */
+  /** Does work that writes, as `run` does. It must be safe to retry. */
   async function write<Result>(
     doing: string,
-    call: CallOptions | undefined,
+    options: CallOptions | undefined,
     work: () => Promise<Result>,
   ): Promise<Result> {
     requireWritable(mode, doing);
-    return read(doing, call, async () => {
+    return run(doing, options, async () => {
       preparing ??= prepareDatabase(database);
       try {
         await preparing;
         return await work();
       } catch (error) {
-        // The next try prepares again: the preparation may have failed, or an election undone it.
+        // The next try prepares again: the preparation may have failed, or an election may have undone it.
         if (isStoreFailure(error)) preparing = undefined;
         throw error;
       }
@@ -67,13 +69,13 @@ export function mongoConnection(database: Db, mode: OpenMode) {
 
   return {
     database,
-    read,
+    read: run,
     write,
     /** Calls in progress reject. Safe to call twice. */
     close(): Promise<void> {
       // A client closed while it resolves mongodb+srv still opens afterwards: close it again.
-      client.on('open', () => void client.close());
-      // The driver first ends its sessions on the server, which may not answer.
+      client.once('open', () => void client.close());
+      // The driver first ends its sessions on the server, and the server may not answer.
       const late = AbortSignal.timeout(CLOSE_TIMEOUT);
       closing ??= unlessAborted(client.close(), late).catch(() => {});
       return closing;

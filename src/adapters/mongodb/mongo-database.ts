@@ -7,7 +7,7 @@ import { sharedLookup } from './shared-lookup.js';
  * (1500), the driver (2000), a call of the store (4000), the request (5000).
  */
 
-/** How long the server may work on a read. Every read passes it. */
+/** For every read: how long the server may work on it. */
 export const READ_OPTIONS = { maxTimeMS: 1500 } as const;
 
 /** How long a write may wait for the majority. */

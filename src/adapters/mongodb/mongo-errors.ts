@@ -8,10 +8,10 @@ import {
 } from 'mongodb';
 import { IdempotencyConflictError, InvalidPetError } from '../../domain/errors.js';
 
-/** The URL is invalid, or the database cannot hold a store. The message is one line without secrets. */
+/** A fault of the URL or the database that the driver does not report. The message is one line without secrets. */
 export class MongoStoreError extends Error {
   override readonly name = 'MongoStoreError';
-  /** Only a person can mend it. */
+  /** A retry cannot succeed. */
   readonly isPermanent = true;
 }
 
@@ -34,7 +34,7 @@ export const isStoreFailure = (error: unknown): boolean =>
 
 /** Codes of a server that is not the primary, or shuts down: those after which drivers retry a read. */
 const ELECTION_CODES = new Set<unknown>([
-  6, 7, 89, 91, 134, 189, 262, 9001, 10_107, 11_600, 11_602, 13_435, 13_436,
+  6, 7, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436,
 ]);
 
 /** Whether another try may succeed shortly: after a failure of the network, an election, or a race for a claim. */
@@ -51,6 +51,6 @@ export type UniqueField = (typeof UNIQUE_FIELDS)[number];
 
 /** The unique field whose value another document has. `undefined` for any other error. */
 export const takenField = (error: unknown): UniqueField | undefined =>
-  error instanceof MongoServerError && error.code === 11_000
+  error instanceof MongoServerError && error.code === 11000
     ? UNIQUE_FIELDS.find((field) => field in error['keyPattern'])
     : undefined;

@@ -5,7 +5,7 @@ import type { PetStatus } from '../../domain/pet-status.js';
 import type { MongoConnection } from './mongo-connection.js';
 import { READ_OPTIONS } from './mongo-database.js';
 import { isTransient } from './mongo-errors.js';
-import { PRESENT, petCollection, toPet, type PetDocument } from './pet-document.js';
+import { REMOVAL, petCollection, present, toPet, type PetDocument } from './pet-document.js';
 
 /** Changes and removals in a MongoDB database: the server compares and changes in one step. */
 export function mongoPetChanges({ database, write }: MongoConnection): PetChanges {
@@ -16,32 +16,31 @@ export function mongoPetChanges({ database, write }: MongoConnection): PetChange
     from: PetStatus | undefined,
     update: UpdateFilter<PetDocument>,
   ) {
-    const wanted = { _id: { $eq: id }, status: from ? { $eq: from } : PRESENT };
+    const wanted = { _id: { $eq: id }, status: present(from) };
     while (true) {
       const updated = await pets
         .findOneAndUpdate(wanted, update, { returnDocument: 'after' })
         .catch(refuseToRetry);
       if (updated) return updated;
       if (from === undefined) return undefined;
-      const found = await pets.findOne({ _id: { $eq: id }, status: PRESENT }, READ_OPTIONS);
+      const found = await pets.findOne({ _id: { $eq: id }, status: present() }, READ_OPTIONS);
       if (!found) return undefined;
       const { status } = toPet(found);
       if (status !== from) throw new StatusConflictError(status);
-      // Another call changed it back between the two requests.
+      // Another call changed it back between the two requests: retry.
     }
   }
 
   return {
-    change: (id, fields, from, call) =>
-      write('changing an animal', call, async () => {
+    change: (id, fields, from, options) =>
+      write('changing an animal', options, async () => {
         const changed = await updateFrom(id, from, { $set: fields });
         return changed && toPet(changed);
       }),
 
-    remove: (id, from, call) =>
-      write('removing an animal', call, async () => {
-        const fields = { name: 1, categoryId: 1, status: 1 } as const;
-        const removed = await updateFrom(id, from, { $unset: fields });
+    remove: (id, from, options) =>
+      write('removing an animal', options, async () => {
+        const removed = await updateFrom(id, from, REMOVAL);
         return removed !== undefined;
       }),
   };

@@ -6,8 +6,8 @@ import type { MongoConnection } from './mongo-connection.js';
 import { READ_OPTIONS } from './mongo-database.js';
 import { MongoStoreError } from './mongo-errors.js';
 import {
-  PRESENT,
   petCollection,
+  present,
   toPet,
   type PetDocument,
   type StoredClaim,
@@ -21,24 +21,27 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
 
   async function create(
     pet: UnsavedPet,
-    call: CallOptions | undefined,
+    options: CallOptions | undefined,
     claim?: StoredClaim,
-    replay?: () => Promise<CreatedPet>,
+    now = 0,
   ): Promise<CreatedPet> {
     let id: bigint | undefined;
+    // With a claim the fields do not count: the animal may have been changed since.
     const isOwn = (stored: PetDocument): boolean =>
       claim
         ? stored.claim?.key === claim.key
         : !stored.claim && fingerprintOf(stored) === fingerprintOf(pet);
     const insert = retryableInsert(pets, isOwn);
-    return write('adding an animal', call, async () => {
+    return write('adding an animal', options, async () => {
       id ??= await ids.take();
       const added = petWithId(id, pet);
       const { id: _id, ...fields } = added;
       const taken = await insert({ _id, ...fields, claim });
       if (taken === undefined) return { pet: added, replayed: false };
-      if (taken === 'claim.key' && replay) return replay();
-      throw new MongoStoreError('The counter of ids is behind: restore the whole database.');
+      if (taken === 'claim.key' && claim) return replayOrFree(pet, claim, now);
+      throw new MongoStoreError(
+        `The new id ${id} is taken. If that recurs, the counter of ids is behind: restore the whole database.`,
+      );
     });
   }
 
@@ -58,36 +61,29 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
       if (claim.fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
       return { pet: petWithId(_id, pet), replayed: true };
     }
-    // By its key alone the server would read the whole collection.
-    const expired = { _id, 'claim.keepUntil': claim.keepUntil };
-    await pets.updateOne(expired, { $unset: { claim: 1 } });
+    await pets.updateOne({ _id: { $eq: _id } }, { $unset: { claim: 1 } });
     throw new IdempotencyConflictError();
   }
 
   return {
-    async add(pet, call) {
-      const created = await create(pet, call);
+    async add(pet, options) {
+      const created = await create(pet, options);
       return created.pet;
     },
 
-    addOnce(pet, { fingerprint, keepUntil, ...claim }, now, call) {
-      const stored = { key: claimId(claim), fingerprint, keepUntil };
-      return create(pet, call, stored, () => replayOrFree(pet, stored, now));
-    },
+    addOnce: (pet, { fingerprint, keepUntil, ...scopeAndKey }, now, options) =>
+      create(pet, options, { key: claimId(scopeAndKey), fingerprint, keepUntil }, now),
 
-    findById: (id, call) =>
-      read('reading an animal', call, async () => {
-        const present = { _id: { $eq: id }, status: PRESENT };
-        const found = await pets.findOne(present, READ_OPTIONS);
+    findById: (id, options) =>
+      read('reading an animal', options, async () => {
+        const filter = { _id: { $eq: id }, status: present() };
+        const found = await pets.findOne(filter, READ_OPTIONS);
         return found ? toPet(found) : undefined;
       }),
 
-    list: ({ after = 0n, limit, status }, call) =>
-      read('listing animals', call, async () => {
-        const filter = {
-          _id: { $gt: after },
-          status: status ? { $eq: status } : PRESENT,
-        };
+    list: ({ after = 0n, limit, status }, options) =>
+      read('listing animals', options, async () => {
+        const filter = { _id: { $gt: after }, status: present(status) };
         const found = pets.find(filter, READ_OPTIONS).sort({ _id: 1 }).limit(limit);
         return (await found.toArray()).map(toPet);
       }),

@@ -10,12 +10,12 @@ export function mongoTransfer(
 ): CatalogueTransfer {
   const pets = petCollection(database);
   return {
-    lastId: (call) => read('reading the last id', call, () => ids.last()),
+    lastId: (options) => read('reading the last id', options, () => ids.last()),
 
-    writePets: (written, lastId, call) =>
-      write('writing animals', call, async () => {
+    writePets: (batch, lastId, options) =>
+      write('writing animals', options, async () => {
         await ids.skip(lastId);
-        const writes = written.map(({ id, ...fields }) => ({
+        const writes = batch.map(({ id, ...fields }) => ({
           updateOne: {
             filter: { _id: { $eq: id } },
             update: { $setOnInsert: fields },

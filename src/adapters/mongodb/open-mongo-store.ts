@@ -11,8 +11,10 @@ import { petIds } from './pet-ids.js';
 import { checkCollections } from './prepare-database.js';
 import { startSweeping } from './sweep.js';
 
-/** How long a check may take, and the first read at opening, in milliseconds. */
+/** How long a check may take, in milliseconds. */
 const CHECK_TIMEOUT = 1000;
+
+/** How long the first read may take at opening, in milliseconds. */
 const OPEN_TIMEOUT = 2500;
 
 /**
@@ -31,15 +33,16 @@ export async function openMongoStore(
   const connection = mongoConnection(database, mode);
   const { read } = connection;
 
-  const requireExisting = async () => {
-    if ((await checkCollections(database)) || mode === 'create') return;
-    throw new MongoStoreError(`The database ${database.databaseName} holds no animal store.`);
+  const requireUsable = async () => {
+    const exists = await checkCollections(database);
+    if (!exists && mode !== 'create')
+      throw new MongoStoreError(`The database ${database.databaseName} holds no animal store.`);
   };
   try {
-    await read('looking for the store', undefined, requireExisting, OPEN_TIMEOUT);
+    await read('looking for the store', undefined, requireUsable, OPEN_TIMEOUT);
   } catch (error) {
+    // `read` wraps every failure. An unusable database fails the opening, an unreachable one does not.
     const { cause } = error as Error;
-    // The cause of an UnavailableError. An unreachable database is no fault here: its calls reject.
     if (cause instanceof MongoStoreError) {
       await connection.close();
       throw cause;
@@ -58,14 +61,14 @@ export async function openMongoStore(
     apiKeys: mongoApiKeys(connection),
     transfer: mongoTransfer(connection, ids),
     location: `${servers}/${database.databaseName}`,
-    check: (call) =>
-      read('checking the store', call, () => requirePrimary(database), CHECK_TIMEOUT),
+    check: (callOptions) =>
+      read('checking the store', callOptions, () => requirePrimary(database), CHECK_TIMEOUT),
     close,
     [Symbol.asyncDispose]: close,
   };
 }
 
-/** With `directConnection` in the URL, a secondary answers reads. */
+/** Rejects unless the primary answers: with `directConnection` in the URL, a secondary would. */
 async function requirePrimary(database: Db): Promise<void> {
   await database.collection('pets').findOne({}, READ_OPTIONS);
   const { isWritablePrimary } = await database.command({ hello: 1 });

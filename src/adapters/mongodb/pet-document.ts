@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import type { Claim } from '../../application/ports/pet-repository.js';
 import { petFrom, type Pet, type UnsavedPet } from '../../domain/pet.js';
-import { PET_STATUSES } from '../../domain/pet-status.js';
+import { PET_STATUSES, type PetStatus } from '../../domain/pet-status.js';
 
 /** A claim. Its key is the `claimId` of scope and key. */
 export type StoredClaim = Omit<Claim, 'scope'>;
@@ -17,8 +17,20 @@ export interface PetDocument extends UnsavedPet {
 
 export const petCollection = (database: Db): Collection<PetDocument> => database.collection('pets');
 
-/** The status of an animal that was not removed. With `$in` the server uses the index. */
-export const PRESENT = { $in: [...PET_STATUSES] };
+/**
+ * The filter of `status` for animals that were not removed: those with this status, or with any. With `$in` the server
+ * uses the index. `$eq` stands before every value of a filter: an object would be read as operators.
+ */
+export const present = (status?: PetStatus) =>
+  status ? { $eq: status } : { $in: [...PET_STATUSES] };
+
+/** The update that removes an animal. */
+export const REMOVAL = { $unset: { name: 1, categoryId: 1, status: 1 } } as const;
+
+const ABSENT = { $exists: false };
+
+/** The filter for what is left of a removed animal without a claim. */
+export const LEFTOVER = { name: ABSENT, status: ABSENT, claim: ABSENT };
 
 /** @throws {InvalidPetError} another program wrote the document */
 export const toPet = (document: PetDocument): Pet => petFrom({ ...document, id: document._id });

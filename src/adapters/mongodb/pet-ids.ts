@@ -10,7 +10,7 @@ export type PetIds = ReturnType<typeof petIds>;
 
 /** The ids of new animals, in blocks from a counter that all processes share. */
 export function petIds(database: Db) {
-  // A shell may have made `last` a double.
+  // mongosh writes a number as a double.
   const counters = database.collection<{ _id: string; last: bigint | number }>('counters');
   let next = 1n;
   let end = 0n;

@@ -17,24 +17,22 @@ export async function prepareDatabase(database: Db): Promise<void> {
   if (missing.length > 0) await pets.createIndexes(missing);
 }
 
-/** Equal for indexes that differ in name only: the server refuses the second. */
+/** Equal for indexes that differ in name only: of two such indexes the server refuses the second. */
 const shapeOf = ({ key, unique = false, sparse = false }: IndexDescription): string =>
   [Object.entries(key), unique, sparse].join();
 
 /**
- * Checks the collections. Resolves to whether the one of animals exists.
+ * Checks the collections. Resolves to whether `pets` exists.
  * @throws {MongoStoreError} it cannot hold a store: a capped collection drops animals, a collation makes two keys one
  */
 export async function checkCollections(database: Db): Promise<boolean> {
-  const ours = { name: { $in: ['pets', 'apiKeys', 'counters', 'claims'] } };
+  const ours = { name: { $in: ['pets', 'apiKeys', 'counters'] } };
   const found = await database.listCollections(ours, { nameOnly: false }).toArray();
   for (const { name, options = {} } of found) {
     const given = Object.keys(options).join();
-    const fault =
-      name === 'claims' ? 'is of animal-store 0.3' : given && `has the options ${given}`;
-    if (fault)
+    if (given !== '')
       throw new MongoStoreError(
-        `The database ${database.databaseName} cannot hold an animal store: its collection ${name} ${fault}.`,
+        `The database ${database.databaseName} cannot hold an animal store: its collection ${name} has the options ${given}.`,
       );
   }
   return found.some(({ name }) => name === 'pets');

@@ -2,13 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { unlessAborted } from '../../application/abort.js';
 import { isTransient } from './mongo-errors.js';
 
-/** The first pause between two tries, in milliseconds. Each further one is twice as long, up to the longest. */
+/** The first pause between two tries, in milliseconds. Each further pause is twice as long. */
 const FIRST_PAUSE = 10;
+
+/** The longest pause, in milliseconds. */
 const LONGEST_PAUSE = 200;
 
 /**
  * Does `work`, and retries it after each transient failure, for `timeout` milliseconds at most or until `signal` is aborted.
- * A try in progress is then left alone: if the driver got the signal, it would close the connection.
+ * A try in progress continues: if the driver got the signal, it would close the connection.
  * @throws the last failure, `signal.reason`, or a `TimeoutError` if the first try takes too long
  */
 export async function retry<Result>(
@@ -28,7 +30,7 @@ export async function retry<Result>(
         failure = error;
       }
       await delay(pause);
-      if (late.aborted || signal?.aborted) throw failure;
+      if (late.aborted || signal?.aborted) throw failure; // to end the loop: the caller is already rejected
     }
   }
 

@@ -1,7 +1,7 @@
 import type { MongoClient } from 'mongodb';
 
 /**
- * Returns a function that tells the last fault of a server; `undefined` once a primary has answered. When the name of
+ * Returns a function that returns the last fault of a server; `undefined` once a primary has answered. When the name of
  * the replica set is wrong, the driver drops the server and gives no reason.
  */
 export function watchServers(client: MongoClient): () => Error | undefined {

@@ -3,8 +3,8 @@ import type { LookupFunction } from 'node:net';
 
 /**
  * Looks up the names of servers for one client, one look-up per name at a time. A look-up can hang for ten seconds,
- * nobody can abort it, and Node.js runs two at a time: those of a dead server, repeated at each heartbeat, would delay
- * all others.
+ * nobody can abort it, and Node.js runs two at a time: those of a dead server, one at each heartbeat, would delay all
+ * others.
  */
 export function sharedLookup(): LookupFunction {
   const waiting = new Map<string, Parameters<LookupFunction>[2][]>();

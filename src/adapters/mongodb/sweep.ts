@@ -1,20 +1,15 @@
 import type { MongoConnection } from './mongo-connection.js';
 import { READ_OPTIONS } from './mongo-database.js';
-import { petCollection } from './pet-document.js';
+import { LEFTOVER, petCollection } from './pet-document.js';
 
 /** How often to sweep, in milliseconds: once a day. */
-const INTERVAL = 86_400_000;
+const INTERVAL = 24 * 60 * 60 * 1000;
 
-/** How long an expired claim is kept for machines whose clocks are behind: an hour, in milliseconds. */
-const SWEEP_DELAY = 3_600_000;
+/** How long an expired claim is kept for callers whose clock is behind: an hour, in milliseconds. */
+const CLOCK_TOLERANCE = 60 * 60 * 1000;
 
 /** Documents per batch: few enough for the timeout of a call. */
 const BATCH_SIZE = 1000;
-
-const ABSENT = { $exists: false };
-
-/** What is left of a removed animal without a claim. */
-const LEFTOVER = { name: ABSENT, status: ABSENT, claim: ABSENT };
 
 /**
  * Unsets expired claims and deletes what is left of removed animals, at once and then daily, until the returned timer
@@ -25,7 +20,7 @@ export function startSweeping({ database, write }: MongoConnection): NodeJS.Time
 
   /** Resolves to whether there may be more. */
   async function sweepBatch() {
-    const expired = { 'claim.keepUntil': { $lte: Date.now() - SWEEP_DELAY } };
+    const expired = { 'claim.keepUntil': { $lte: Date.now() - CLOCK_TOLERANCE } };
     const found = pets.find({ $or: [expired, LEFTOVER] }, READ_OPTIONS).limit(BATCH_SIZE);
     const ids = (await found.toArray()).map(({ _id }) => _id);
     const among = { _id: { $in: ids } };

@@ -43,8 +43,8 @@ export async function openSqliteStore(
       apiKeys: sqliteApiKeys(connection),
       transfer: sqliteTransfer(connection),
       location: file,
-      check: (call) =>
-        connection.read('checking the store', call, () => {
+      check: (callOptions) =>
+        connection.read('checking the store', callOptions, () => {
           requireInPlace(0);
           database.exec('SELECT id FROM pets LIMIT 1');
         }),

@@ -19,24 +19,24 @@ export function sqliteApiKeys(connection: SqliteConnection): ApiKeyRepository {
   };
 
   return {
-    add: (apiKey, call) =>
+    add: (apiKey, options) =>
       connection.write(
         'adding an API key',
-        call,
+        options,
         () => sql.insert.run(apiKey.id, JSON.stringify(apiKey)).changes > 0n,
       ),
 
-    findById: (id, call) =>
-      connection.read('reading an API key', call, () => {
+    findById: (id, options) =>
+      connection.read('reading an API key', options, () => {
         const row = sql.find.get(id);
         return row && parseRecord(row);
       }),
 
-    list: (call) =>
-      connection.read('listing API keys', call, () => sql.list.all().map(parseRecord)),
+    list: (options) =>
+      connection.read('listing API keys', options, () => sql.list.all().map(parseRecord)),
 
-    revoke: (id, at, call) =>
-      connection.write('revoking an API key', call, () => {
+    revoke: (id, at, options) =>
+      connection.write('revoking an API key', options, () => {
         const row = sql.revoke.get(at, id);
         return row && parseRecord(row);
       }),

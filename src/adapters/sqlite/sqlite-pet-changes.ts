@@ -27,16 +27,16 @@ export function sqlitePetChanges(connection: SqliteConnection): PetChanges {
   }
 
   return {
-    change: (id, change, from, call) =>
-      connection.write('changing an animal', call, () => {
+    change: (id, change, from, options) =>
+      connection.write('changing an animal', options, () => {
         const pet = findWithStatus(id, from);
         const changed = pet && petWithId(id, { ...pet, ...change });
         if (changed) sql.change.run(...toRow(id, changed));
         return changed;
       }),
 
-    remove: (id, from, call) =>
-      connection.write('removing an animal', call, () => {
+    remove: (id, from, options) =>
+      connection.write('removing an animal', options, () => {
         const isThere = findWithStatus(id, from) !== undefined;
         if (isThere) sql.remove.run(id);
         return isThere;

@@ -53,19 +53,19 @@ export function sqlitePets(connection: SqliteConnection): PetRepository {
   }
 
   return {
-    add: (pet, call) => connection.write('adding an animal', call, () => insert(pet)),
+    add: (pet, options) => connection.write('adding an animal', options, () => insert(pet)),
 
-    addOnce: (pet, claim, now, call) =>
-      connection.write('adding an animal', call, () => insertOnce(pet, claim, now)),
+    addOnce: (pet, claim, now, options) =>
+      connection.write('adding an animal', options, () => insertOnce(pet, claim, now)),
 
-    findById: (id, call) =>
-      connection.read('reading an animal', call, () => {
+    findById: (id, options) =>
+      connection.read('reading an animal', options, () => {
         const row = sql.find.get(id);
         return row && toPet(row);
       }),
 
-    list: ({ after = 0n, limit, status }, call) =>
-      connection.read('listing animals', call, () => {
+    list: ({ after = 0n, limit, status }, options) =>
+      connection.read('listing animals', options, () => {
         const rows =
           status === undefined
             ? sql.list.all(after, limit)

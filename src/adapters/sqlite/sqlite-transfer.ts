@@ -13,11 +13,11 @@ export function sqliteTransfer(connection: SqliteConnection): CatalogueTransfer 
     insertPet: connection.prepare(`${INSERT_PET} ON CONFLICT (id) DO NOTHING`),
   };
   return {
-    lastId: (call) =>
-      connection.read('reading the last id', call, () => sql.lastId.get()?.[0] ?? 0n),
+    lastId: (options) =>
+      connection.read('reading the last id', options, () => sql.lastId.get()?.[0] ?? 0n),
 
-    writePets: (pets, lastId, call) =>
-      connection.write('writing animals', call, () => {
+    writePets: (pets, lastId, options) =>
+      connection.write('writing animals', options, () => {
         for (const pet of pets) sql.insertPet.run(...toRow(pet.id, pet));
         sql.raiseLastId.run(lastId);
       }),
