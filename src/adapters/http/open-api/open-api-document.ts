@@ -3,10 +3,10 @@ import { stringifyJson } from '../../../json.js';
 import { completeSettings, type GivenHttpSettings } from '../http-settings.js';
 import { IDEMPOTENCY_KEY_PATTERN } from '../idempotency-key.js';
 import { GET_PET_SUNSET } from '../operations.js';
-import { COMPONENTS, int64 } from './schemas.js';
+import { SCHEMAS, int64 } from './schemas.js';
 
-const schema = (name: keyof typeof COMPONENTS) => ({ $ref: `#/components/schemas/${name}` });
-const json = (name: keyof typeof COMPONENTS) => ({ 'application/json': { schema: schema(name) } });
+const ref = (name: keyof typeof SCHEMAS) => ({ $ref: `#/components/schemas/${name}` });
+const json = (name: keyof typeof SCHEMAS) => ({ 'application/json': { schema: ref(name) } });
 
 const header = (description: string, { required = true, type = 'string' } = {}) => ({
   description,
@@ -14,11 +14,11 @@ const header = (description: string, { required = true, type = 'string' } = {}) 
   schema: { type },
 });
 
-/** The headers of responses, by their names. */
+/** The headers of responses, each by its name; `Successor` is the Link of getPet. */
 const HEADERS = {
   'X-Request-Id': header(
     "Names the request in the log: the client's own value if it is 1 to 128 of `A-Za-z0-9._-`, " +
-      'else new.',
+      'else a UUID.',
   ),
   ETag: header(
     'Identifies this response and its `Link` (RFC 9110, 8.8.3). Send it in `If-None-Match`.',
@@ -41,22 +41,24 @@ const HEADERS = {
     'When the operation became deprecated (RFC 9745): `@` and seconds since 1970.',
   ),
   Sunset: header('When the operation may be removed, as an HTTP-date (RFC 8594).'),
-  /** The Link of getPet. */
   Successor: header('What to use instead (RFC 5829).'),
 };
 
-const headers = (...names: ReadonlyArray<keyof typeof HEADERS>) => {
-  const all: typeof names = ['X-Request-Id', ...names];
+type HeaderName = keyof typeof HEADERS;
+
+/** Every response has `X-Request-Id`. */
+const headers = (...names: readonly HeaderName[]) => {
+  const all: readonly HeaderName[] = ['X-Request-Id', ...names];
   return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 };
 
-const error = (description: string, ...names: ReadonlyArray<keyof typeof HEADERS>) => ({
+const error = (description: string, ...names: readonly HeaderName[]) => ({
   description,
   headers: headers(...names),
   content: json('Error'),
 });
 
-/** The errors of the listening server itself. An operation's own 400 takes the place of this one. */
+/** The errors of the listening server itself. An operation with its own 400 declares only that. */
 const SERVER_ERRORS = {
   400: error('The request is not valid HTTP/1.1.'),
   408: error('The request did not come in time.'),
@@ -77,7 +79,7 @@ const COMMON_ERRORS = {
 const BODY_ERRORS = {
   ...SERVER_ERRORS,
   ...COMMON_ERRORS,
-  400: error('The body is missing, or it or a parameter is invalid. Nothing was stored.'),
+  400: error('The body is missing or invalid, or a parameter is invalid. Nothing was stored.'),
   413: error('The body is larger than the limit.'),
   415: error('The body is not JSON, or is compressed.', 'Accept', 'Accept-Encoding'),
 };
@@ -85,11 +87,11 @@ const BODY_ERRORS = {
 const INVALID_PARAMETER = error('A parameter is invalid, misspelt or given twice.');
 const NOT_FOUND = error('No animal with that identifier.');
 
-const parameter = (where: string, name: string, description: string, type: object) => ({
+const parameter = (where: string, name: string, description: string, schema: object) => ({
   name,
   in: where,
   description,
-  schema: type,
+  schema,
 });
 
 const IF_NONE_MATCH = parameter(
@@ -132,7 +134,7 @@ const listPets = {
       'query',
       'status',
       'Returns only animals with this availability status. Default: all.',
-      schema('PetStatus'),
+      ref('PetStatus'),
     ),
     parameter(
       'query',
@@ -170,8 +172,8 @@ const createPet = {
       'Idempotency-Key',
       'Makes retries safe. Use a new value, such as a UUID, for each animal. The same key with ' +
         'the same animal returns the first response again, with `Idempotency-Replayed: true`; ' +
-        'with another animal it is 422. Double quotes around it are optional. Keys belong to the ' +
-        'API key and are kept for 24 hours; refused requests do not use them up.',
+        'with another animal it is 422. Double quotes around it are optional. It belongs to ' +
+        'one API key, and is kept for 24 hours. A refused request does not use it up.',
       { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN },
     ),
   ],
@@ -196,7 +198,7 @@ const ADVICE =
   'Use `GET /pets` with the `status` filter instead. For one animal: `GET /pets?after=<id - ' +
   '1>&limit=1`. If the animal was removed, that returns the next one.';
 
-/** A response of a deprecated operation. */
+/** Adds the headers of a deprecated operation to a response. */
 const deprecated = <Response extends { readonly headers: object }>(response: Response) => ({
   ...response,
   headers: {
@@ -238,7 +240,7 @@ const FROM = parameter(
   'from',
   'Acts only if the animal has this status now, else 409. Of several callers who sell an ' +
     'animal, one succeeds. Default: any status.',
-  schema('PetStatus'),
+  ref('PetStatus'),
 );
 
 const CHANGE_ERRORS = {
@@ -260,20 +262,13 @@ const changePet = {
     description: 'What changes, as a merge patch (RFC 7396): uncompressed JSON in UTF-8.',
     required: true,
     content: {
-      'application/merge-patch+json': { schema: schema('PetChange') },
+      'application/merge-patch+json': { schema: ref('PetChange') },
       ...json('PetChange'),
     },
   },
   responses: {
     200: { description: 'The animal as it is now.', headers: headers(), content: json('Pet') },
     ...BODY_ERRORS,
-    415: {
-      ...BODY_ERRORS[415],
-      headers: {
-        ...BODY_ERRORS[415].headers,
-        'Accept-Patch': header('The media types to send (RFC 5789).', { required: false }),
-      },
-    },
     ...CHANGE_ERRORS,
   },
 };
@@ -302,15 +297,13 @@ const removePet = {
  */
 export function openApiDocument(given?: GivenHttpSettings): string {
   const { basePath, publicUrl, stagingUrl, experimental } = completeSettings(given);
-  const { PetChange, ...schemas } = COMPONENTS;
+  const { PetChange, ...schemas } = SCHEMAS;
   const document = {
     openapi: '3.1.1',
     info: {
       title: 'Animal Store',
       version: '1.0.0',
-      description:
-        'The catalogue of the animals that a store offers: list them, add one, fetch one. 64-bit ' +
-        'integers are exact.',
+      description: 'The catalogue of the animals that a store offers. 64-bit integers are exact.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     // Without a public URL the server is the base path, written relative to /openapi.json.
@@ -340,6 +333,5 @@ export function openApiDocument(given?: GivenHttpSettings): string {
       headers: HEADERS,
     },
   };
-  // TypeBox gives int64s the type "bigint", which JSON Schema does not know.
-  return `${stringifyJson(document, 2).replaceAll('"type": "bigint"', '"type": "integer"')}\n`;
+  return `${stringifyJson(document, 2)}\n`;
 }

@@ -3,7 +3,7 @@ import { REVALIDATED_JSON } from '../http-message.js';
 import type { HttpSettings } from '../http-settings.js';
 import { openRoute, type Route } from '../routes.js';
 
-/** `/openapi.json`: the OpenAPI document, made at the first request for it, because TypeBox takes long to load. */
+/** `/openapi.json`: the OpenAPI document, made at the first request, because TypeBox is slow to load. */
 export function openApiRoute(settings: HttpSettings): Route {
   let body: string | undefined;
   return openRoute('/openapi.json', {

@@ -6,25 +6,31 @@ import { PET_STATUSES } from '../../../domain/pet-status.js';
 
 /* The schemas of the interface, for the OpenAPI document and for types. The domain alone judges values. */
 
-/** A 64-bit integer. The document makes it an `integer`, because JSON has no bigint. */
+/** A 64-bit integer: a bigint here, an integer in JSON. */
 export const int64 = (options: TSchemaOptions = {}) =>
-  Type.BigInt({ format: 'int64', minimum: INT64_MIN, maximum: INT64_MAX, ...options });
+  Type.Unsafe<bigint>({
+    type: 'integer',
+    format: 'int64',
+    minimum: INT64_MIN,
+    maximum: INT64_MAX,
+    ...options,
+  });
 
 const PetStatus = Type.Enum(PET_STATUSES, {
   type: 'string',
   description: 'Availability of an animal.', // no example: tools would send it as the filter
 });
 
-/** Lets `Static` resolve the reference of `status`. */
-const REFERRED = { '#/components/schemas/PetStatus': PetStatus };
-
-const status = Type.Optional(Type.Ref('#/components/schemas/PetStatus'));
+// Without `default`: generators would make the member required.
+const status = Type.Optional(
+  Type.Unsafe<Static<typeof PetStatus>>({ $ref: '#/components/schemas/PetStatus' }),
+);
 
 const name = Type.String({
   minLength: 1,
   maxLength: MAX_NAME_LENGTH,
-  // In ASCII and without \s and \u, because generators copy it into source text of any language. So it is looser than the
-  // rule, but only for names made of rare blanks, such as U+3000, and for lone surrogates, which most languages lack.
+  // In ASCII and without \s and \u, because generators copy it into source text of any language. It is looser than the
+  // domain's rule only for names of rare blanks, such as U+3000, and for lone surrogates.
   pattern: String.raw`^[\x09-\x0d ]*[^\x00\x09-\x0d ][^\x00]*$`,
   description:
     "The animal's name: Unicode text with at least one character that is not White_Space, " +
@@ -44,26 +50,25 @@ const id = int64({
   example: 1n,
 });
 
-const BELLA = { id: 1n, name: 'Bella', categoryId: 7n, status: 'available' };
+const BELLA = { name: 'Bella', categoryId: 7n, status: 'available' };
 
 const Pet = Type.Object(
   { id, name, categoryId, status },
   {
     description: 'An animal of the store.',
     // The second shows that integers are exact: a JavaScript number would round it.
-    examples: [BELLA, { ...BELLA, categoryId: INT64_MAX }],
+    examples: [
+      { id: 1n, ...BELLA },
+      { id: 1n, ...BELLA, categoryId: INT64_MAX },
+    ],
   },
 );
 
 const NewPet = Type.Object(
   { name, categoryId, status },
   {
-    // No `default` keyword of the status: generators would make the member required.
     description: 'A new animal, `available` if its status is omitted. Other members are ignored.',
-    examples: [
-      { name: 'Bella', categoryId: 7n, status: 'available' },
-      { name: 'Milo', categoryId: INT64_MAX },
-    ],
+    examples: [BELLA, { name: 'Milo', categoryId: INT64_MAX }],
   },
 );
 
@@ -74,14 +79,14 @@ const PetChange = Type.Partial(NewPet, {
 });
 
 /** The schemas that the document names. */
-export const COMPONENTS = {
+export const SCHEMAS = {
   Pet,
   NewPet,
   PetChange,
   Pets: Type.Array(Type.Ref('#/components/schemas/Pet'), {
     description: 'Animals, in ascending order of `id`.',
     maxItems: PAGE_LIMIT.maximum,
-    examples: [[BELLA]],
+    examples: [[{ id: 1n, ...BELLA }]],
   }),
   PetStatus,
   Error: Type.Object(
@@ -103,7 +108,7 @@ export const COMPONENTS = {
   ),
 };
 
-/** The JSON of an animal. The schema says less than the service does: it always sends the status. */
-export type PetBody = Required<Static<typeof Pet, typeof REFERRED>>;
+/** An animal as JSON. The schema leaves `status` optional; the service always sends it. */
+export type PetBody = Required<Static<typeof Pet>>;
 
-export type ErrorBody = Static<typeof COMPONENTS.Error>;
+export type ErrorBody = Static<typeof SCHEMAS.Error>;
