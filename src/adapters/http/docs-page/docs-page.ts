@@ -1,4 +1,4 @@
-/* The docs page: Swagger UI, from the files that the build copies beside this one. References are relative to /docs. */
+/* Swagger UI, from the files that the build copies into this folder. */
 
 export const PAGE = `<!doctype html>
 <html lang="en">
@@ -17,7 +17,10 @@ export const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Swagger UI parses with JSON.parse, which rounds integers beyond 2^53. Where rawJSON exists, this keeps their digits. */
+/**
+ * Starts Swagger UI. It parses responses with JSON.parse, which rounds integers beyond 2^53. Where the browser has
+ * rawJSON, this keeps their digits. Highlighting takes long for large responses.
+ */
 export const START_SCRIPT = `{
   const { parse, rawJSON } = JSON;
   const keepLarge = (_name, value, { source }) =>

@@ -8,7 +8,7 @@ import { PAGE, START_SCRIPT } from './docs-page.js';
 export interface DocsFile {
   /** Its path below `/docs/`. */
   readonly name: string;
-  /** Its media type with charset. */
+  /** Its Content-Type. */
   readonly type: string;
   /** Its content, compressed with gzip. */
   readonly gzip: Uint8Array;
@@ -23,10 +23,10 @@ const SCRIPT = 'text/javascript; charset=utf-8';
  */
 export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): Route[] {
   const headers = { 'Content-Security-Policy': contentPolicy(settings), ...REVALIDATED };
-  const redirect = { ...UNCACHED, 'Content-Type': HTML, Location: 'docs' };
+  const redirectHeaders = { ...UNCACHED, 'Content-Type': HTML, Location: 'docs' };
   return [
     openRoute('/', {
-      handle: () => ({ status: 307, headers: redirect, body: '<a href="docs">Docs</a>\n' }),
+      handle: () => ({ status: 307, headers: redirectHeaders, body: '<a href="docs">Docs</a>\n' }),
     }),
     textRoute('/docs', { ...headers, 'Content-Type': HTML }, PAGE),
     textRoute('/docs/start.js', { ...headers, 'Content-Type': SCRIPT }, START_SCRIPT),
@@ -39,27 +39,27 @@ const textRoute = (path: string, headers: HeaderFields, body: string): Route =>
     handle: ({ request }) => respondConditionally(request, { status: 200, headers, body }),
   });
 
+/** Serves a file compressed, or plain to a client that does not accept gzip. */
 function fileRoute({ name, type, gzip }: DocsFile, shared: HeaderFields): Route {
   let plain: Uint8Array | undefined;
   return openRoute(`/docs/${name}`, {
     async handle({ request }) {
-      // With Origin, because it replaces the Vary of cross-origin responses.
+      // Also Origin: this Vary replaces that of `crossOriginHeaders`.
       const headers = { ...shared, Vary: 'Accept-Encoding, Origin', 'Content-Type': type };
       const accepted = request.header('accept-encoding') ?? '';
-      if (/\bgzip\b(?! *; *q=0)/i.test(accepted)) {
-        const packed = { ...headers, 'Content-Encoding': 'gzip' };
-        return respondConditionally(request, { status: 200, headers: packed, body: gzip });
+      if (/\bgzip\b(?! *; *q=0(?!\.\d*[1-9]))/i.test(accepted)) {
+        const compressed = { ...headers, 'Content-Encoding': 'gzip' };
+        return respondConditionally(request, { status: 200, headers: compressed, body: gzip });
       }
-      plain ??= await unpacked(gzip);
+      plain ??= await gunzip(gzip);
       return respondConditionally(request, { status: 200, headers, body: plain });
     },
   });
 }
 
-async function unpacked(gzip: Uint8Array): Promise<Uint8Array> {
-  const packed = new Blob([gzip]).stream();
-  const content = new Response(packed.pipeThrough(new DecompressionStream('gzip')));
-  return new Uint8Array(await content.arrayBuffer());
+async function gunzip(bytes: Uint8Array): Promise<Uint8Array> {
+  const content = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return new Uint8Array(await new Response(content).arrayBuffer());
 }
 
 /**
