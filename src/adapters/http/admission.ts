@@ -29,7 +29,8 @@ export interface Permit {
   whileReading<T>(work: () => Promise<T>): Promise<T>;
   /**
    * Gives everything back once the client has the response. Called when the response is complete, before it is sent.
-   * @param work what goes on after a response at the deadline. Its place may stay taken until it settles.
+   * @param work the work that continues after the response, which came at the deadline. Its place may stay taken until
+   * it settles.
    */
   end(work?: Promise<unknown>): void;
 }

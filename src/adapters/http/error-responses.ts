@@ -9,8 +9,8 @@ import {
 import type { ErrorBody } from './open-api/schemas.js';
 
 /**
- * The HTTP status of each code: those of the animal store, and those of HTTP alone. It does not compile while a code of
- * the animal store is missing. Codes are public: changing one breaks clients.
+ * The HTTP status of each code: those of the animal store, and those of HTTP alone. The compiler requires every
+ * code of the animal store. Codes are public: changing one breaks clients.
  */
 const STATUSES = {
   invalid_pet: 400,

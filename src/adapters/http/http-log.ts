@@ -10,7 +10,7 @@ export interface HttpLog {
 export interface RespondedRequest {
   /** The X-Request-Id of the response. */
   readonly requestId: string;
-  /** As sent, in upper case. `-` if the server could not parse it. The same holds for `path`. */
+  /** As sent. `-` if the server could not parse it. The same holds for `path`. */
   readonly method: string;
   /** As sent, without the query. */
   readonly path: string;

@@ -2,7 +2,7 @@ import type { Principal } from '../../application/ports/authenticator.js';
 
 /** A request, apart from any framework. Each transport makes one of what it received. */
 export interface HttpRequest {
-  /** As sent, in upper case. */
+  /** As sent: case matters. */
   readonly method: string;
   /** The path as sent, percent-encoded, without the query. */
   readonly path: string;

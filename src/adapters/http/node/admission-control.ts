@@ -1,6 +1,6 @@
 import { BusyError, type Admission, type Permit } from '../admission.js';
 import type { HttpRequest } from '../http-message.js';
-import { turns } from './fair-scheduler.js';
+import { scheduler } from './fair-scheduler.js';
 
 // Shared, because capturing a stack costs more than the response.
 const TOO_MANY = new BusyError('too many requests at once, or too many of this caller');
@@ -9,7 +9,7 @@ const TOO_LATE = new BusyError('too busy to answer soon');
 /** The part of a pool that one caller may hold. */
 const SHARE = 0.75;
 /** How long a call of the store may go on after its response and still be counted, in milliseconds. */
-const MOST_ABANDONED = 60_000;
+const MAX_ABANDONED_TIME = 60_000;
 
 /**
  * Shares the event loop and the places for requests among callers. A caller is an API key; all requests without one are
@@ -43,22 +43,22 @@ export class AdmissionControl implements Admission {
 
   admit(request: Pick<HttpRequest, 'onSent'>): Permit {
     let caller = '';
-    let held: Pool | undefined;
+    let place: Pool | undefined;
     let hasEnded = false;
-    /** Takes a place in a pool, and gives back the one that the request holds. */
+    /** Takes a place in a pool, and gives back the one that the request has. */
     const moveTo = (pool: Pool): void => {
       if (hasEnded) return;
       if (pool.refuses(caller)) throw TOO_MANY;
-      held?.add(caller, -1);
+      place?.add(caller, -1);
       pool.add(caller, 1);
-      held = pool;
+      place = pool;
     };
     return {
       admitCaller: async (keyId) => {
         caller = keyId;
         if (this.#working.refuses(caller)) throw TOO_MANY;
         const since = performance.now();
-        const hasQueued = await turns.takeTurn(caller);
+        const hasQueued = await scheduler.takeTurn(caller);
         // A pause of the whole process is not a queue: it refuses nobody.
         const isLate = hasQueued && performance.now() - since > this.#maxWait;
         if (hasEnded || isLate) throw TOO_LATE;
@@ -73,11 +73,12 @@ export class AdmissionControl implements Admission {
       end: (work) => {
         if (hasEnded) return;
         hasEnded = true;
-        const pool = held;
+        const pool = place;
         if (pool === undefined) return;
         const sent = new Promise<void>((resolve) =>
           request.onSent ? request.onSent(resolve) : resolve(),
         );
+        // Reading ends with the response. Only a call of the store may go on.
         const settled = pool === this.#working && work && endOrAbandoned(work);
         void Promise.allSettled([sent, settled]).then(() => pool.add(caller, -1));
       },
@@ -85,9 +86,9 @@ export class AdmissionControl implements Admission {
   }
 }
 
-/** Settles when the work does, at the latest after `MOST_ABANDONED`. */
+/** Settles when the work does, at the latest after `MAX_ABANDONED_TIME`. */
 const endOrAbandoned = (work: Promise<unknown>): Promise<unknown> => {
-  const late = new Promise((resolve) => setTimeout(resolve, MOST_ABANDONED).unref());
+  const late = new Promise((resolve) => setTimeout(resolve, MAX_ABANDONED_TIME).unref());
   return Promise.race([work, late]);
 };
 

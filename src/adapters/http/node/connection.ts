@@ -1,16 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { turns } from './fair-scheduler.js';
+import { scheduler } from './fair-scheduler.js';
 import type { ServerLimits } from './server-limits.js';
 
 /** How much input is parsed before other connections have their turn, in bytes. */
 const PIECE = 1024;
 /**
- * The first input of connections waits in so many queues, chosen by port. In one queue by address, a client would wait
- * for thousands of others behind the same proxy.
+ * The number of queues for the first input of connections, chosen by port. In one queue by address, a client would wait
+ * for all others behind its proxy; with a queue for each, newcomers would outnumber the other callers.
  */
-const NEWCOMERS = 24;
+const NEWCOMER_QUEUES = 24;
 
 /**
  * The connection of a client as `node:http` sees it: the socket, with its input in small pieces, and with times for
@@ -35,21 +35,23 @@ export class Connection extends Duplex {
     super({
       decodeStrings: false,
       readableHighWaterMark: PIECE,
-      read: () => this.#isInputOver || socket.resume(),
+      read: () => {
+        if (!this.#isInputOver) socket.resume();
+      },
       write: (chunk, encoding, done) => {
-        let late: NodeJS.Timeout | undefined;
+        let timeout: NodeJS.Timeout | undefined;
         socket.write(chunk, encoding, () => {
-          clearTimeout(late);
+          clearTimeout(timeout);
           done();
         });
         if (socket.writableLength > 0)
-          late = this.#after(limits.writeTimeout, () => this.destroy());
+          timeout = this.#after(limits.writeTimeout, () => this.destroy());
       },
       final: (done) => {
         socket.resume();
         socket.end(() => {
           done();
-          // Until then the client may read, and close.
+          // The client has this long to close.
           if (!this.destroyed) this.#startTimer(limits.lingerTime, () => this.destroy());
         });
       },
@@ -68,17 +70,19 @@ export class Connection extends Duplex {
     // Without a response: the client would take it for the one to its first request.
     this.#startTimer(limits.headersTimeout, () => this.end());
     socket.on('data', (input: Buffer) => this.#receive(input));
-    socket.on('end', () => this.#isInputOver || this.push(null));
+    socket.on('end', () => {
+      if (!this.#isInputOver) this.push(null);
+    });
     socket.on('timeout', () => this.emit('timeout'));
     socket.on('error', () => {}); // `close` follows
     socket.on('close', () => this.#inTurn(() => this.destroy()));
   }
 
   /**
-   * Whether it waits for its client, to send a request or to read a response. A client that pipelines must expect a
-   * close at any time (RFC 9112, 9.3.2).
+   * Whether it may give way to a new connection: it is idle, its client has output to read, or its client pipelines,
+   * and must expect a close at any time (RFC 9112, 9.3.2).
    */
-  get isWaiting(): boolean {
+  get mayGiveWay(): boolean {
     return this.responses.size !== 1 || this.writableLength > 0;
   }
 
@@ -89,7 +93,7 @@ export class Connection extends Duplex {
     this.#startTimer(milliseconds, this.#onLate);
   }
 
-  /** Passes no further input, nor its end. It waits in the network until the connection ends, and is then discarded. */
+  /** Passes no further input, nor its end. The rest stays in the socket, and is discarded once the connection ends. */
   endInput(): void {
     this.#isInputOver = true;
     this.#socket.pause();
@@ -104,6 +108,7 @@ export class Connection extends Duplex {
   /** Replaces the timer, or only stops it. */
   #startTimer(milliseconds: number | undefined, onEnd: () => void): void {
     clearTimeout(this.#timer);
+    // A timer that has fired waits for its turn, and may be replaced meanwhile.
     const end = (): unknown => timer === this.#timer && onEnd();
     const timer = milliseconds === undefined ? undefined : this.#after(milliseconds, end);
     this.#timer = timer;
@@ -113,30 +118,31 @@ export class Connection extends Duplex {
     return setTimeout(() => this.#inTurn(work), milliseconds);
   }
 
-  /** Thousands of connections may end at once, and each end costs as much as a request. */
+  /** Does work in a turn of the client: thousands may end at once, and each end costs as much as a request. */
   #inTurn(work: () => unknown): void {
-    void turns.takeTurn(this.remoteAddress).then(work);
+    void scheduler.takeTurn(this.remoteAddress).then(work);
   }
 
+  /** Passes input. The first input, and what is larger than a piece, waits for a turn before each piece. */
   #receive(input: Buffer): void {
-    const socket = this.#socket;
-    // Discarded, not left: closing would reset a connection with unread input.
+    // Discarded, not left unread: closing would then reset the connection.
     if (!this.writable || this.#isInputOver) return;
-    if (this.#isKnown && input.length <= PIECE) return this.#pass(input);
+    const isLarge = input.length > PIECE;
+    if (this.#isKnown && !isLarge) return this.#pass(input);
     this.#isKnown = true;
+    const socket = this.#socket;
     socket.pause();
     socket.unshift(input);
-    const newcomer = `new ${(socket.remotePort ?? 0) % NEWCOMERS}`;
-    const caller = input.length > PIECE ? this.remoteAddress : newcomer;
+    const newcomer = `new ${(socket.remotePort ?? 0) % NEWCOMER_QUEUES}`;
     const size = Math.min(PIECE, input.length);
-    void turns.takeTurn(caller).then(() => socket.read(size)); // emits `data`
+    // Reading emits `data`, and then this method passes the piece.
+    void scheduler.takeTurn(isLarge ? this.remoteAddress : newcomer).then(() => socket.read(size));
   }
 
   #pass(piece: Buffer): void {
     const hasRoom = this.push(piece);
     if (!hasRoom) this.#socket.pause();
-    const isFirst = this.responses.size === 0 && !this.#isReceiving;
-    if (!isFirst || isBlank(piece)) return;
+    if (this.#isReceiving || this.responses.size > 0 || isBlank(piece)) return;
     this.#isReceiving = true;
     this.#startTimer(this.#headersTimeout, this.#onLate);
   }

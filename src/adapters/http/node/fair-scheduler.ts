@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** At most so many tasks start together. That is cheaper: their code stays in the processor's caches. */
 const LARGEST_GROUP = 24;
-/** How long groups are started in one turn of the event loop, in milliseconds. */
-const TURN = 5;
+/** How long tasks are started in one turn of the event loop, in milliseconds. */
+const TIME_PER_TURN = 5;
 /** While connections come, at most so many turns in a row accept one and start nothing. */
 const MOST_ACCEPTING_TURNS = 32;
 
@@ -20,11 +20,11 @@ export class FairScheduler {
   #groupSize = LARGEST_GROUP;
   #hasAccepted = false;
 
-  /** Resolves when a task of `caller` may start, to whether it had to let a whole turn pass. */
+  /** Resolves when a task of `caller` may start: to true if that is later than the next turn of the event loop. */
   takeTurn(caller = ''): Promise<boolean> {
-    const next = this.#turns + 1;
+    const earliest = this.#turns + 1;
     const turn = new Promise<boolean>((resolve) => {
-      const start = (): void => resolve(this.#turns > next);
+      const start = (): void => resolve(this.#turns > earliest);
       const queue = this.#queues.get(caller);
       if (queue) queue.push(start);
       else this.#queues.set(caller, [start]);
@@ -46,7 +46,8 @@ export class FairScheduler {
     while (this.#queues.size > 0) {
       await this.#quietTurn();
       this.#turns += 1;
-      for (let left = TURN; left > 0 && this.#queues.size > 0;) left -= await this.#startGroup();
+      let left = TIME_PER_TURN;
+      while (left > 0 && this.#queues.size > 0) left -= await this.#startGroup();
     }
     this.#isStarting = false;
   }
@@ -61,8 +62,7 @@ export class FairScheduler {
   }
 
   /**
-   * Resolves to the milliseconds that a group takes in this turn. If they are too many, the next group is half as
-   * large.
+   * Starts a group. Resolves to the milliseconds that it took. If they are too many, the next group is half as large.
    */
   async #startGroup(): Promise<number> {
     const began = performance.now();
@@ -78,11 +78,11 @@ export class FairScheduler {
     // The next tick comes when every task of the group has finished or waits for something.
     await new Promise<void>((resolve) => process.nextTick(resolve));
     const took = performance.now() - began;
-    if (took > TURN) this.#groupSize = Math.ceil(this.#groupSize / 2);
+    if (took > TIME_PER_TURN) this.#groupSize = Math.ceil(this.#groupSize / 2);
     else if (started === this.#groupSize && started < LARGEST_GROUP) this.#groupSize += 1;
     return took;
   }
 }
 
-/** The turns of this process: it has one event loop. */
-export const turns = new FairScheduler();
+/** The scheduler of this process: it has one event loop. */
+export const scheduler = new FairScheduler();

@@ -1,11 +1,13 @@
 /**
- * A listening server for any request listener of Node.js, admission control for an interface that it serves, the animal
- * store as such a listener, requests for other transports on `node:http`, and the files of the docs page.
+ * The animal store on `node:http`: `createNodeListener` makes it a request listener, `NodeServer` serves any listener,
+ * `AdmissionControl` bounds the requests in progress. `NodeRequest` is for other transports, `readDocsFiles` for the
+ * docs page.
  *
  * @packageDocumentation
  */
 export { AdmissionControl } from './admission-control.js';
 export { readDocsFiles } from './docs-files.js';
-export { NodeRequest, createNodeListener } from './node-request.js';
+export { createNodeListener } from './node-listener.js';
+export { NodeRequest } from './node-request.js';
 export { NodeServer, type NodeServerOptions } from './node-server.js';
 export { SERVER_LIMITS } from './server-limits.js';

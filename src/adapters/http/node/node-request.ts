@@ -6,13 +6,7 @@ import {
   clientDisconnected,
   payloadTooLarge,
 } from '../error-responses.js';
-import type { HttpInterface } from '../http-interface.js';
-import {
-  announcedLength,
-  splitRequestTarget,
-  type HttpRequest,
-  type HttpResponse,
-} from '../http-message.js';
+import { announcedLength, splitRequestTarget, type HttpRequest } from '../http-message.js';
 
 /**
  * A request of `node:http` as the interface needs it, for frameworks that expose request and response of `node:http`.
@@ -44,7 +38,7 @@ export class NodeRequest implements HttpRequest {
     const value = headers[name]?.toString();
     if (!ONLY_FIRST.has(name)) return value;
     const sent = valuesOf(rawHeaders ?? [], name);
-    // Another value was set by the host.
+    // If the host has set another value, that counts.
     return sent.length > 1 && value === sent[0] ? sent.join(', ') : value;
   }
 
@@ -54,7 +48,7 @@ export class NodeRequest implements HttpRequest {
     const length = kept === undefined ? announcedLength(this) : Buffer.byteLength(kept);
     if (length > limit) throw payloadTooLarge(limit);
     if (kept !== undefined) return kept;
-    // Node.js discards only a body that nobody has begun to read. The rest of another would hold the connection.
+    // Node.js discards a body only if nobody has begun to read it. Else the rest would block the connection.
     this.#response.once('finish', () => request.resume());
     return receive(request, limit);
   }
@@ -122,45 +116,4 @@ function keptBody(request: ParsedMessage): Uint8Array | string | undefined {
   // With an encoding set, the stream yields text instead of bytes.
   if (readableDidRead || readableEncoding || (destroyed && !readableEnded)) throw bodyAlreadyRead();
   return readableEnded ? '' : undefined;
-}
-
-/**
- * The animal store as a `RequestListener`, which is also a middleware of Express and its like. It answers every
- * request, resolves when the response is written, and never rejects.
- *
- * `passFaults` passes faults, which are responses of 500 and above, to `next` where the host gives one, as Express
- * does: its error handlers respond then. Default: no, the interface responds.
- */
-export function createNodeListener(
-  http: HttpInterface,
-  { passFaults = false }: { readonly passFaults?: boolean } = {},
-) {
-  return async (
-    request: IncomingMessage,
-    response: ServerResponse,
-    // A default, because hosts read `listener.length`, and leave the response to others if it is three.
-    next: ((fault: Error) => unknown) | null = null,
-  ): Promise<void> => {
-    try {
-      const answer = await http.handle(new NodeRequest(request, response));
-      if (passFaults && answer.fault && next) next(answer.fault);
-      else writeResponse(request, response, answer);
-    } catch {
-      // A header is not valid. If headers were sent, the host has responded.
-      if (!response.headersSent) response.destroy();
-    }
-  };
-}
-
-function writeResponse(
-  { method }: IncomingMessage,
-  response: ServerResponse,
-  { status, headers, body }: HttpResponse,
-): void {
-  const { Vary, ...others } = headers;
-  if (Vary) response.appendHeader('Vary', Vary); // to what the host has set
-  const hasBody = status !== 204 && status !== 304;
-  const length = hasBody && { 'Content-Length': Buffer.byteLength(body) };
-  response.writeHead(status, { ...others, ...length });
-  response.end(hasBody && method !== 'HEAD' ? body : undefined);
 }

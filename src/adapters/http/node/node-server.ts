@@ -10,9 +10,9 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { HttpError, errorResponse } from '../error-responses.js';
 import { logResponse, type HttpLog } from '../http-log.js';
-import type { HeaderFields } from '../http-message.js';
+import type { HeaderFields, HttpResponse } from '../http-message.js';
 import { Connection } from './connection.js';
-import { turns } from './fair-scheduler.js';
+import { scheduler } from './fair-scheduler.js';
 import { JoinedRequest } from './joined-request.js';
 import {
   lastResponse,
@@ -42,7 +42,7 @@ type Listener = (...exchange: Parameters<RequestListener>) => unknown;
 const QUIET_TIME = 20;
 /** The longest time for that, in milliseconds. */
 const ACCEPTING_TIME = 1_000;
-/** The Connection header of the server: a list of its own, so that `===` tells it from a `close` of the listener. */
+/** The server's own `Connection: close`. An array, so that `===` tells it from one that the listener has set. */
 const OWN_CLOSE = ['close'];
 
 /**
@@ -50,10 +50,8 @@ const OWN_CLOSE = ['close'];
  * survives what a listener throws or rejects with, and stops without losing a response. There is no TLS, no upgrade, no
  * CONNECT and no Unix socket: put a proxy in front.
  *
- * Under attack it keeps the ten budgets of `docs/listener.md`; `node:http` alone keeps four, because it parses up to
- * 64 KiB of input, about 2,500 requests, at a time. This server parses input in small pieces, answers one request of
- * a connection at a time, limits the time that clients take to send and to read, and at the limit of connections closes
- * the one that has waited longest for its client. Behind nginx, which does the same, `node:http` alone is enough.
+ * Under attack it keeps the ten budgets of `docs/listener.md`; `node:http` alone keeps four. Behind nginx `node:http`
+ * alone is enough.
  */
 export class NodeServer {
   readonly #listener: Listener;
@@ -61,8 +59,8 @@ export class NodeServer {
   readonly #limits: ServerLimits;
   /** The open connections, the one whose latest request is longest ago first. */
   readonly #open = new Set<Connection>();
-  readonly #http: HttpServer;
-  readonly #server: Server;
+  readonly #parsingServer: HttpServer;
+  readonly #listeningServer: Server;
   #accepted = 0;
   #isDraining = false;
 
@@ -74,17 +72,17 @@ export class NodeServer {
     this.#listener = listener;
     this.#options = options;
     this.#limits = serverLimits(options.limits);
-    this.#http = this.#createParsingServer();
+    this.#parsingServer = this.#createParsingServer();
     const socketOptions = { allowHalfOpen: true, noDelay: true };
-    this.#server = createServer(socketOptions, (socket) => this.#accept(socket));
+    this.#listeningServer = createServer(socketOptions, (socket) => this.#accept(socket));
   }
 
   /** Resolves to the port once the server accepts connections; port 0 takes a free one. */
   async listen(port: number, host: string): Promise<number> {
     // As many may wait to be accepted as may be open: a client whose SYN is dropped retries after 1 s.
-    this.#server.listen({ port, host, backlog: this.#limits.maxConnections });
-    await once(this.#server, 'listening');
-    return (this.#server.address() as AddressInfo).port;
+    this.#listeningServer.listen({ port, host, backlog: this.#limits.maxConnections });
+    await once(this.#listeningServer, 'listening');
+    return (this.#listeningServer.address() as AddressInfo).port;
   }
 
   /** From now on every response closes its connection, so that clients go elsewhere. New ones are still served. */
@@ -101,10 +99,10 @@ export class NodeServer {
   async close(milliseconds: number): Promise<boolean> {
     const until = performance.now() + milliseconds;
     await this.#acceptWaiting(Math.min(milliseconds / 2, ACCEPTING_TIME));
-    this.drain(); // not before: disconnected clients reconnect, and would be accepted, too
-    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.drain(); // not earlier: clients that it disconnects reconnect, and would be accepted
+    const closed = new Promise((resolve) => this.#listeningServer.close(resolve));
     let areAllAnswered = true;
-    // Again and again: a response that had begun before does not close its connection.
+    // Repeated: a response that began before the drain leaves its connection open.
     const endingIdle = setInterval(() => {
       for (const connection of this.#open) {
         if (connection.responses.size === 0) connection.end();
@@ -123,7 +121,7 @@ export class NodeServer {
     return areAllAnswered;
   }
 
-  /** Accepts the connections that wait for it: to stop listening would reset them. */
+  /** Accepts the backlog: to stop listening would reset its connections. */
   async #acceptWaiting(milliseconds: number): Promise<void> {
     const until = performance.now() + milliseconds;
     let before: number;
@@ -134,7 +132,10 @@ export class NodeServer {
     } while (this.#accepted > before && performance.now() < until);
   }
 
-  /** The server that parses. It does not listen: it gets the connections of the one that does. */
+  /**
+   * The server that parses. It gets its connections from the one that listens. `node:http` checks `headersTimeout` and
+   * `requestTimeout` only in a server that listens, so `Connection` has timers for them.
+   */
   #createParsingServer(): HttpServer {
     const { keepAliveTimeout, maxHeaderSize } = this.#limits;
     const http = createHttpServer({
@@ -152,7 +153,7 @@ export class NodeServer {
     http.on('checkExpectation', begin);
     http.on('checkContinue', (request, response) => {
       const proceed = (): unknown => response.headersSent || response.writeContinue();
-      // Whichever way the listener begins to read the body.
+      // A listener begins to read by `resume`, as `data` and `pipe` do, or by `readable`.
       request.once('resume', proceed);
       request.on('newListener', (event) => event === 'readable' && proceed());
       begin(request, response);
@@ -166,27 +167,27 @@ export class NodeServer {
   /** At the limit, closes another connection for a new one, or drops the new one if none may be closed. */
   #accept(socket: Socket): void {
     this.#accepted += 1;
-    turns.noteAccepted();
+    scheduler.noteAccepted();
     if (this.#open.size >= this.#limits.maxConnections) {
-      const waiting = [...this.#open].find(({ isWaiting }) => isWaiting);
-      if (waiting === undefined) {
+      const other = [...this.#open].find(({ mayGiveWay }) => mayGiveWay);
+      if (other === undefined) {
         socket.destroy();
         return;
       }
-      waiting.destroy();
-      this.#open.delete(waiting);
+      other.destroy();
+      this.#open.delete(other);
     }
     const connection = new Connection(socket, this.#limits, () => {
       const [response] = connection.responses;
-      if (response?.req.complete) return; // it is the listener that is late
+      if (response?.req.complete) return; // the listener is late, not the client
       this.#fail(new HttpError('request_timeout', 'The request did not come in time.'), connection);
     });
     this.#open.add(connection);
     connection.once('close', () => this.#open.delete(connection));
-    this.#http.emit('connection', connection);
+    this.#parsingServer.emit('connection', connection);
   }
 
-  /** Answers one request of a connection after the other. */
+  /** Answers the requests of a connection one after the other. */
   async #begin(response: ServerResponse): Promise<void> {
     const { req: request } = response;
     const connection = connectionOf(request);
@@ -202,7 +203,7 @@ export class NodeServer {
       responses.delete(response);
       connection.limitRequest();
     });
-    // Also without a previous one, this goes on only after the parser has read all input at hand, such as the body.
+    // Waits even without a previous one: the parser then first finishes its input, so that `complete` is right.
     await (previous && new Promise((resolve) => previous.once('close', resolve)));
     if (!connection.writable) return;
     this.#open.delete(connection);
@@ -228,7 +229,7 @@ export class NodeServer {
     });
   }
 
-  /** Passes late or malformed input to the listener, if it listens for errors of the request; else responds itself. */
+  /** Responds to late or malformed input, unless the listener does: it gets the fault as an error of the request. */
   #fail(fault: HttpError, connection: Connection, packet?: Buffer): void {
     if (!connection.writable) return;
     connection.endInput();
@@ -245,16 +246,25 @@ export class NodeServer {
     else this.#refuseRequest(response, fault);
   }
 
-  /** Responds in place of a listener. If its response has begun, cuts the connection off, and only logs the error. */
+  /** Responds in place of the listener. If its response has begun, logs the error, and cuts the connection off. */
   #refuseRequest({ req, headersSent, writableEnded }: ServerResponse, error: unknown): void {
     const connection = connectionOf(req);
-    this.#refuse(connection, error, refusedRequest(req), headersSent);
-    if (headersSent && !writableEnded) connection.destroy();
+    const request = refusedRequest(req);
+    if (!headersSent) return this.#refuse(connection, error, request);
+    this.#logged(connection, error, request);
+    if (!writableEnded) connection.destroy();
   }
 
-  /** Logs the response to an error. Unless another has begun, sends it, and closes the connection. */
-  #refuse(connection: Connection, error: unknown, request: RefusedRequest, hasBegun = false): void {
-    if (!hasBegun && !connection.writable) return;
+  /** Sends the response to an error, and closes the connection. */
+  #refuse(connection: Connection, error: unknown, request: RefusedRequest): void {
+    if (!connection.writable) return;
+    const response = this.#logged(connection, error, request);
+    const headers = { ...this.#options.headers?.(request), ...response.headers };
+    connection.end(lastResponse({ ...response, headers }, request.method));
+  }
+
+  /** The response to an error, which this logs. */
+  #logged(connection: Connection, error: unknown, request: RefusedRequest): HttpResponse {
     const response = errorResponse(error, request.id);
     logResponse(this.#options.log, request, response, {
       requestId: request.id,
@@ -262,9 +272,7 @@ export class NodeServer {
       error,
       milliseconds: 0,
     });
-    if (hasBegun) return;
-    const headers = { ...this.#options.headers?.(request), ...response.headers };
-    connection.end(lastResponse({ ...response, headers }, request.method));
+    return response;
   }
 }
 

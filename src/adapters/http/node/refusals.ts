@@ -29,7 +29,7 @@ export function refusedRequest(request: IncomingMessage): RefusedRequest {
 export function unparsedRequest(bytes: Buffer | undefined): RefusedRequest {
   const text = bytes?.toString('latin1') ?? '';
   const header = (name: string): string | undefined => {
-    // A pattern that also trims would take seconds for many blanks.
+    // A pattern that also trims takes seconds for many blanks (ReDoS).
     const pattern = new RegExp(`^${name}:(.*)`, 'im');
     return pattern.exec(text)?.[1]?.trim();
   };
@@ -58,9 +58,9 @@ export function requestFault(request: IncomingMessage): HttpError | undefined {
   // HTTP/0.9 has neither headers nor a status to respond with.
   if (!httpVersion.startsWith('1.')) return malformed('The request is not HTTP/1.1.');
   const hosts = valuesOf(rawHeaders, 'host').length;
-  const isOld = httpVersion === '1.0';
+  const isHttp10 = httpVersion === '1.0';
   // HTTP/1.0 needs none: health checks of load balancers send it so.
-  if (hosts > 1 || (hosts === 0 && !isOld))
+  if (hosts > 1 || (hosts === 0 && !isHttp10))
     return malformed('The request needs exactly one Host header.');
   if (!/^[\w.~%!$&'()*+,;=:[\]-]*$/.test(headers.host ?? ''))
     return malformed('The Host header is invalid.');
@@ -68,7 +68,7 @@ export function requestFault(request: IncomingMessage): HttpError | undefined {
   if (encoding === undefined) return undefined;
   const isChunked = encoding.toLowerCase() === 'chunked';
   // Node reports other encodings only after the listener was called (RFC 9112, 6.1).
-  if (isChunked && !isOld) return undefined;
+  if (isChunked && !isHttp10) return undefined;
   return malformed('The only supported Transfer-Encoding is chunked, in HTTP/1.1.');
 }
 

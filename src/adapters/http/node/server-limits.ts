@@ -1,14 +1,14 @@
 import { totalmem } from 'node:os';
 
-/** What a connection takes at most: a chunk of input, a response that waits to be sent, and its objects. */
-const CONNECTION = 192 * 1024;
+/** The most memory of a connection, in bytes: a chunk of input, a response that waits to be sent, its objects. */
+const CONNECTION_MEMORY = 192 * 1024;
 
 /**
  * The limits of the listening server. All of them are set here, because Node's own defaults change between
  * versions. Times are in milliseconds, sizes in bytes.
  */
 export const SERVER_LIMITS = {
-  /** Time for the headers of a request, from its first byte; on a new connection also for that byte. */
+  /** Time for the headers of a request, from its first byte; also for the first byte of a new connection. */
   headersTimeout: 10_000,
   /** Time for the body of a request, from its headers. */
   requestTimeout: 15_000,
@@ -18,7 +18,7 @@ export const SERVER_LIMITS = {
   writeTimeout: 20_000,
   /** Size of the request line and headers together. */
   maxHeaderSize: 16 * 1024,
-  /** Requests in progress on one connection. If a client pipelines more, the last of them closes the connection. */
+  /** Requests in progress on one connection. If a client pipelines more, the server answers these and closes. */
   maxPipelined: 8,
   /**
    * Open connections; by default no more than a quarter of the memory holds, at 192 KiB each. For one more, the server
@@ -33,7 +33,7 @@ export const SERVER_LIMITS = {
 
 export type ServerLimits = { readonly [Name in keyof typeof SERVER_LIMITS]: number };
 
-/** `SERVER_LIMITS`, for a process that may use so many bytes of memory, with the given ones instead. */
+/** The given limits, completed by `SERVER_LIMITS`, for a process that may use `memory` bytes. */
 export function serverLimits(
   given: Partial<ServerLimits> = {},
   // The limit of the control group, or the memory of the machine.
@@ -41,7 +41,7 @@ export function serverLimits(
 ): ServerLimits {
   const maxConnections = Math.min(
     SERVER_LIMITS.maxConnections,
-    Math.floor(memory / 4 / CONNECTION),
+    Math.floor(memory / 4 / CONNECTION_MEMORY),
   );
   return { ...SERVER_LIMITS, maxConnections, ...given };
 }

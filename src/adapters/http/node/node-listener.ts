@@ -1,0 +1,45 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HttpInterface } from '../http-interface.js';
+import type { HttpResponse } from '../http-message.js';
+import { NodeRequest } from './node-request.js';
+
+/**
+ * The animal store as a `RequestListener`, which is also a middleware of Express and its like. It answers every
+ * request, resolves when the response is written, and never rejects.
+ *
+ * With `passFaults`, a fault, which is a response of 500 or above, goes to `next` where the host gives one, as Express
+ * does: its error handlers then respond. Default: false.
+ */
+export function createNodeListener(
+  http: HttpInterface,
+  { passFaults = false }: { readonly passFaults?: boolean } = {},
+) {
+  return async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    // A default, because hosts read `listener.length`, and leave the response to others if it is three.
+    next: ((fault: Error) => unknown) | null = null,
+  ): Promise<void> => {
+    try {
+      const answer = await http.handle(new NodeRequest(request, response));
+      if (passFaults && answer.fault && next) next(answer.fault);
+      else writeResponse(request, response, answer);
+    } catch {
+      // A header is not valid. If headers were sent, the host has responded.
+      if (!response.headersSent) response.destroy();
+    }
+  };
+}
+
+function writeResponse(
+  { method }: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: HttpResponse,
+): void {
+  const { Vary, ...others } = headers;
+  if (Vary) response.appendHeader('Vary', Vary); // to what the host has set
+  const hasBody = status !== 204 && status !== 304;
+  const length = hasBody && { 'Content-Length': Buffer.byteLength(body) };
+  response.writeHead(status, { ...others, ...length });
+  response.end(hasBody && method !== 'HEAD' ? body : undefined);
+}
