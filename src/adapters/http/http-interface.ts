@@ -102,7 +102,8 @@ export class HttpInterface {
 
   /**
    * Runs `work` for a request to a route of the host, if its API key has the scope. The request holds a place, and the
-   * deadline applies. Resolves to the refusal to send, or to `undefined` once the work is done. Rejects as the work does.
+   * deadline applies. Resolves to the refusal to send, or to `undefined` once the work is done. Rejects as the work
+   * does.
    */
   async guard(
     request: HttpRequest,

@@ -9,8 +9,8 @@ const FIRST_PAUSE = 10;
 const LONGEST_PAUSE = 200;
 
 /**
- * Does `work`, and retries it after each transient failure, for `timeout` milliseconds at most or until `signal` is aborted.
- * A try in progress continues: if the driver got the signal, it would close the connection.
+ * Does `work`, and retries it after each transient failure, for `timeout` milliseconds at most or until `signal` is
+ * aborted. A try in progress continues: if the driver got the signal, it would close the connection.
  * @throws the last failure, `signal.reason`, or a `TimeoutError` if the first try takes too long
  */
 export async function retry<Result>(

@@ -13,8 +13,8 @@ function identityOf(file: string): string | undefined {
 
 /**
  * Returns a check that the path still names the file that was opened: SQLite would go on writing to a removed or
- * replaced file, where nobody would find the animals. The check trusts a result younger than `maxAge`, in milliseconds. It throws
- * `UnavailableError`; once it has failed, it always fails.
+ * replaced file, where nobody would find the animals. The check trusts a result younger than `maxAge`, in milliseconds.
+ * It throws `UnavailableError`; once it has failed, it always fails.
  */
 export function inPlaceCheck(file: string): (maxAge: number) => void {
   let checkedAt = performance.now();

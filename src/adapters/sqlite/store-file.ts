@@ -18,7 +18,9 @@ export function filePath(path: string): string {
 export const hasContent = (file: string): boolean =>
   (fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
-/** Creates a missing file, with its folders, for this user alone. SQLite syncs the file's folder at the first commit. */
+/**
+ * Creates a missing file, with its folders, for this user alone. SQLite syncs the file's folder at the first commit.
+ */
 export function createFile(file: string): void {
   createFolder(dirname(file));
   fs.closeSync(fs.openSync(file, 'a', 0o600));

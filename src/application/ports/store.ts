@@ -52,7 +52,9 @@ export interface StoreFactory {
   open(url: string, options?: OpenOptions): Promise<Store>;
 }
 
-/** An error that no retry can fix: a person must act. An error class of an adapter has a member `isPermanent` instead. */
+/**
+ * An error that no retry can fix: a person must act. An error class of an adapter has a member `isPermanent` instead.
+ */
 export const permanentError = (message: string): Error =>
   Object.assign(new Error(message), { isPermanent: true });
 

@@ -13,7 +13,7 @@ export function addBackupCommands(program: Command, { io }: CommandContext): voi
     .argument('<FILE>', 'the backup, a new file; only you can read it')
     .action(async (file: string) => {
       const { backUpSqliteStore } = await import('../../adapters/sqlite/index.js');
-      const pets = await backUpSqliteStore(storeFile('backup'), file);
+      const pets = await backUpSqliteStore(sqlitePath('backup'), file);
       await print(io, `Backed up animals: ${pets}. The backup is sound.\n`);
     });
 
@@ -26,12 +26,11 @@ export function addBackupCommands(program: Command, { io }: CommandContext): voi
     .argument('<FILE>', 'the backup; it stays where it is')
     .action(async (file: string) => {
       const { restoreSqliteStore } = await import('../../adapters/sqlite/index.js');
-      const pets = await restoreSqliteStore(storeFile('restore'), file);
+      const pets = await restoreSqliteStore(sqlitePath('restore'), file);
       await print(io, `Restored animals: ${pets}. The copy is sound.\n`);
     });
 
-  /** The path of the store. */
-  function storeFile(command: string): string {
+  function sqlitePath(command: string): string {
     const { storeUrl } = readSettings(io.env);
     if (/^sqlite:/i.test(storeUrl)) return storeUrl.slice('sqlite:'.length);
     throw new UsageError(`${command} is for SQLite stores: use the tools of your database.`);

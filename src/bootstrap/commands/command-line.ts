@@ -16,7 +16,7 @@ export interface CommandContext {
   readonly signal: AbortSignal;
 }
 
-/** The user must correct the command, its file or its environment. */
+/** An error that the user must correct: in the arguments, a file or the environment. */
 export class UsageError extends Error {
   readonly isPermanent = true;
 }
@@ -50,6 +50,6 @@ export function note({ stderr }: HostProcess, lines: string): void {
 }
 
 /** Says why a file cannot be used, in the words of Node.js, but without the path: it may be a key, given by mistake. */
-export function fileFault(what: string, { message }: Error): UsageError {
+export function fileError(what: string, { message }: Error): UsageError {
   return new UsageError(`${what} (${message.split(',', 1)[0]}).`);
 }

@@ -5,7 +5,7 @@ import { withStore } from './with-store.js';
 
 export function addCopyCommand(program: Command, context: CommandContext): void {
   const summary =
-    'Copies animals, with their ids, and API keys into an empty store, and compares numbers. ' +
+    'Copies animals, with their ids, and API keys into an empty store, and compares the counts. ' +
     'Stop all services that write to either store first.';
   const example = 'animal-store copy --from sqlite:data/animal-store.db --to sqlite:data/copy.db';
   addCommand(program, 'copy', summary, example)

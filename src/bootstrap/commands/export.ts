@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { petPages } from '../../application/copy-catalogue.js';
 import type { Pet } from '../../domain/pet.js';
 import { stringifyJson } from '../../json.js';
-import { addCommand, fileFault, note, type CommandContext } from './command-line.js';
+import { addCommand, fileError, note, type CommandContext } from './command-line.js';
 import { COLUMNS, formatOption, isCsv } from './pet-file.js';
 import { withStore } from './with-store.js';
 
@@ -30,20 +30,20 @@ async function exportPets(context: CommandContext, file: string, inCsv: boolean)
         exported += page.length;
       }
     }
-    if (file === '-') await pipeline(lines, io.stdout, { end: false, signal });
+    if (file === '-') await pipeline(lines(), io.stdout, { end: false, signal });
     else await writeNewFile(file, lines(), signal);
     note(io, `Exported animals: ${exported}`);
   });
 }
 
-/** Creates the file, which only its user can read, and removes it again when it cannot be completed. */
+/** Creates the file, which only its owner can read, and removes it if writing fails. */
 async function writeNewFile(
   file: string,
   lines: AsyncIterable<string>,
   signal: AbortSignal,
 ): Promise<void> {
   const handle = await open(file, 'wx', 0o600).catch((error: Error) => {
-    throw fileFault('FILE cannot be created', error);
+    throw fileError('FILE cannot be created', error);
   });
   try {
     await pipeline(lines, handle.createWriteStream({ flush: true }), { signal });

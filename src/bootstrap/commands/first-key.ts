@@ -7,9 +7,8 @@ import { UsageError, print, type CommandContext } from './command-line.js';
 import { managedKeysOf } from './keys.js';
 
 /**
- * If there is no API key, issues one and prints it. Does so only on a host that no other machine can reach, and never
- * into the journal of systemd: elsewhere everyone who reads the output would get in. Call it once the service listens,
- * so that a taken port issues no key.
+ * If there is no API key, issues one and prints it. Does so only on a loopback host, and never into systemd's journal,
+ * which others can read. Call it once the service listens, so that a taken port issues no key.
  * @throws {UsageError} there is no key and none may be issued; the message says what to do
  */
 export async function ensureKey(
@@ -19,7 +18,7 @@ export async function ensureKey(
 ): Promise<void> {
   const { host, staticKeys } = container.get(TOKENS.settings);
   const authenticator = await container.getAsync(TOKENS.authenticator);
-  // Another authenticator has credentials of its own.
+  // Another authenticator needs no API key.
   if (!(authenticator instanceof ApiKeyAuthenticator) || staticKeys.length > 0) return;
 
   const logger = container.get(TOKENS.logger);
@@ -32,7 +31,7 @@ export async function ensureKey(
   if (keys.length > 0)
     return logger.warn('No API key is valid: all are revoked or expired. Issue one: keys issue.');
 
-  // Desktops also set the variable for terminals.
+  // Desktop sessions set the variable in terminals, too.
   const isInJournal = io.env['JOURNAL_STREAM'] && !io.stdout.isTTY;
   if (managed === undefined || !isLoopback(host) || isInJournal)
     throw new UsageError(
@@ -43,8 +42,7 @@ export async function ensureKey(
   if (issued === undefined) return; // another service has issued it
   await print(
     io,
-    `\
-Your API key, shown only this once: ${issued.key}
+    `Your API key, shown only this once: ${issued.key}
 Paste this line to add an animal:
   curl ${url}/pets -H 'Authorization: Bearer ${issued.key}' -H 'Content-Type: application/json' -d '{"name":"Bella","categoryId":7}'
 To try it in a browser, open ${docsUrl}. Authorize with this key. Ctrl-C stops the service.

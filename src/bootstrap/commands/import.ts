@@ -9,7 +9,7 @@ import { TOKENS } from '../service/tokens.js';
 import {
   UsageError,
   addCommand,
-  fileFault,
+  fileError,
   note,
   print,
   type CommandContext,
@@ -18,7 +18,7 @@ import {
 import { csvRows, formatOption, isCsv, ndjsonRows } from './pet-file.js';
 import { withStore } from './with-store.js';
 
-interface Options {
+interface ImportFlags {
   readonly format?: string;
   readonly ignoreOthers?: boolean;
   readonly dryRun?: boolean;
@@ -32,29 +32,30 @@ export function addImportCommand(program: Command, context: CommandContext): voi
   addCommand(program, 'import', summary, 'animal-store import animals.csv')
     .argument('<FILE>', 'file to read; - for standard input')
     .addOption(formatOption())
-    .option('--ignore-others', 'ignore columns that are not of an animal')
+    .option('--ignore-others', 'ignore unknown columns')
     .option('--dry-run', 'check every line, store nothing')
-    .action((file: string, options: Options) => importFile(context, file, options));
+    .action((file: string, flags: ImportFlags) => importFile(context, file, flags));
 }
 
 async function importFile(
   context: CommandContext,
   file: string,
-  { format, ignoreOthers = false, dryRun = false }: Options,
+  { format, ignoreOthers, dryRun = false }: ImportFlags,
 ): Promise<void> {
   const { io, signal } = context;
   const rowsOf = isCsv(file, format) ? csvRows : ndjsonRows;
-  const ignored = new Set<string>();
+  const ignored = ignoreOthers ? new Set<string>() : undefined;
   const bytes = await bytesOf(context, file);
-  const plan = await planImport(rowsOf(textOf(bytes), { ignoreOthers, ignored }), { signal });
+  const plan = await planImport(rowsOf(textOf(bytes), ignored), { signal });
   requireNoFaults(io, plan.faults);
   const toAdd = plan.toAdd.length;
   if (toAdd + plan.toChange.size === 0) throw new UsageError('FILE has no animals.');
-  if (ignored.size > 0) note(io, `Ignored: ${[...ignored].join(', ')}.`);
-  // A dry run must not make a store, and needs one only for the animals to change.
+  if (ignored?.size) note(io, `Ignored: ${[...ignored].join(', ')}.`);
+  // A dry run creates no store, and reads one only to look up the animals to change.
   if (dryRun && plan.toChange.size === 0) return print(io, dryRunResult(toAdd, 0));
 
   await withStore(context, { mode: dryRun ? 'read' : 'create' }, async (store, container) => {
+    // 132 bits: enough to rule out collisions.
     const source = `import:${hash('sha256', bytes, 'base64url').slice(0, 22)}`;
     const clock = container.get(TOKENS.clock);
     const options = { store, source, dryRun, clock, signal };
@@ -73,13 +74,13 @@ const dryRunResult = (added: number, changed: number): string =>
 async function bytesOf({ io, signal }: CommandContext, file: string): Promise<Buffer> {
   if (file === '-') return buffer(addAbortSignal(signal, io.stdin));
   return readFile(file).catch((error: Error) => {
-    throw fileFault('FILE cannot be read', error);
+    throw fileError('FILE cannot be read', error);
   });
 }
 
-/** @throws {UsageError} it is not text in UTF-8, but a workbook or a file in another encoding, for example */
+/** @throws {UsageError} it is not text in UTF-8, but a workbook, for example */
 function textOf(bytes: Buffer): string {
-  // UTF-16 has many zeros.
+  // UTF-16 can pass as UTF-8, but has zeros.
   if (isUtf8(bytes) && !bytes.includes(0)) return new TextDecoder().decode(bytes);
   throw new UsageError('FILE is not text in UTF-8: save it as CSV UTF-8.');
 }
@@ -87,9 +88,9 @@ function textOf(bytes: Buffer): string {
 /** How many faults are shown. */
 const SHOWN_FAULTS = 20;
 
-/** @throws {UsageError} lines are not valid. The first of them were shown. */
+/** Shows the first faults. @throws {UsageError} there are any */
 function requireNoFaults(io: HostProcess, faults: readonly LineFault[]): void {
-  const sorted = [...faults].sort((one, other) => one.line - other.line);
+  const sorted = faults.toSorted((one, other) => one.line - other.line);
   for (const { line, message } of sorted.slice(0, SHOWN_FAULTS))
     note(io, `Line ${line}: ${message}`);
   if (faults.length > 0)

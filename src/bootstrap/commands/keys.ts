@@ -11,7 +11,7 @@ import { withStore } from './with-store.js';
 
 const MAX_DAYS = 36_500; // a hundred years
 
-/** Commander takes the next option for a value that was omitted. */
+/** If the value is missing, commander takes the next option as the value. */
 const readName = (text: string): string => (text.startsWith('--') ? refuse('needs a value') : text);
 
 interface IssueOptions {

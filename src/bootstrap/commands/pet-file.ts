@@ -30,34 +30,27 @@ const folded = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/g
 
 const FIELDS = new Map(COLUMNS.map((column) => [folded(column), column]));
 
-/** How to read the rows of a file. */
-export interface RowOptions {
-  /** Ignores columns and members that are not of an animal. */
-  readonly ignoreOthers: boolean;
-  /** The names that were ignored are added to it. */
-  readonly ignored: Set<string>;
-}
-
 /**
  * The values of a row by field.
  * @param names the name of the column or member of each value
- * @throws {UsageError} one is there twice, or is not known and may not be ignored
+ * @param ignored gets the unknown names. Omit it to refuse them.
+ * @throws {UsageError} a name is there twice, or is unknown and refused
  */
 function fieldsOf<Value>(
   names: readonly string[],
   values: readonly Value[],
-  { ignoreOthers, ignored }: RowOptions,
+  ignored?: Set<string>,
 ): Partial<Record<keyof Pet, Value | undefined>> {
   const fields: Partial<Record<keyof Pet, Value | undefined>> = {};
   const others: string[] = [];
   for (const [index, name] of names.entries()) {
     const field = FIELDS.get(folded(name));
     if (field === undefined) others.push(JSON.stringify(name));
-    else if (field in fields) throw new UsageError(`The column ${field} is there twice.`);
+    else if (field in fields) throw new UsageError(`${field} is there twice.`);
     else fields[field] = values[index];
   }
-  for (const other of others) ignored.add(other);
-  if (others.length === 0 || ignoreOthers) return fields;
+  for (const other of others) ignored?.add(other);
+  if (others.length === 0 || ignored) return fields;
   const known = `Known are ${COLUMNS.join(', ')}; --ignore-others ignores others.`;
   throw new UsageError(`Unknown columns: ${others.join(', ')}. ${known}`);
 }
@@ -73,23 +66,22 @@ interface CsvRecord {
  */
 export async function* csvRows(
   text: string,
-  options: RowOptions,
+  ignored?: Set<string>,
 ): AsyncGenerator<ImportRow | LineFault> {
-  let columns: readonly string[] | undefined;
-  for await (const { record, info } of recordsOf(text)) {
-    if (columns === undefined) {
-      columns = record;
-      const known = Object.keys(fieldsOf(columns, record, options)); // checks the names
-      requireWhole(text, known.at(-1));
-      continue;
-    }
+  const records = recordsOf(text);
+  const header = await records.next();
+  if (header.done) return;
+  const columns = header.value.record;
+  const known = Object.keys(fieldsOf(columns, columns, ignored)); // refuses unknown names before any record
+  requireWhole(text, known.at(-1));
+  for await (const { record, info } of records) {
     // `info.lines` is the line on which the record ends.
     const line = info.lines - (record.join('').match(/[\r\n]/g)?.length ?? 0);
     if (record.length !== columns.length) {
       yield { line, message: `The line has ${record.length} cells, not ${columns.length}.` };
       continue;
     }
-    const { id, name, categoryId, status } = fieldsOf(columns, record, options);
+    const { id, name, categoryId, status } = fieldsOf(columns, record, ignored);
     yield {
       line,
       fields: {
@@ -118,7 +110,7 @@ async function* recordsOf(text: string): AsyncGenerator<CsvRecord> {
   }
 }
 
-/** A last cell that cannot be cut off: no status begins with another. */
+/** A complete last cell: no status is the beginning of another. */
 const WHOLE_STATUS = new RegExp(`[,;\\t] *"?(?:${PET_STATUSES.join('|')})"? *$`);
 
 /** @throws {UsageError} the last line may be cut off within its last cell: it would import a wrong animal. */
@@ -127,6 +119,7 @@ function requireWhole(text: string, lastColumn: string | undefined): void {
   throw new UsageError('The last line may be cut off. If it is not, end it with a line end.');
 }
 
+/** Text that is no integer stays as it is: the domain names the fault. */
 function integerIn(cell = ''): unknown {
   const text = cell.trim();
   return text === '' ? undefined : (parseInt64(text) ?? text);
@@ -137,7 +130,7 @@ function integerIn(cell = ''): unknown {
  */
 export async function* ndjsonRows(
   text: string,
-  options: RowOptions,
+  ignored?: Set<string>,
 ): AsyncGenerator<ImportRow | LineFault> {
   for (const [index, content] of text.split(/\r\n|\r|\n/).entries()) {
     if (content.trim() === '') continue;
@@ -147,7 +140,7 @@ export async function* ndjsonRows(
       if (typeof value !== 'object' || value === null || Array.isArray(value))
         throw new TypeError('The line is not a JSON object.');
       const values = Object.values(value).map((member: unknown) => member ?? undefined);
-      yield { line, fields: fieldsOf(Object.keys(value), values, options) };
+      yield { line, fields: fieldsOf(Object.keys(value), values, ignored) };
     } catch (error) {
       yield { line, message: (error as Error).message };
     }

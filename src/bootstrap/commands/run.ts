@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import type { ContainerModule } from 'inversify';
-import { isCausedBy, isPermanent, reasonOf } from '../service/errors.js';
+import { reasonOf } from '../service/errors.js';
 import { VERSION } from '../service/version.js';
 import { addBackupCommands } from './backup.js';
 import { note, type CommandContext, type HostProcess } from './command-line.js';
@@ -12,8 +12,8 @@ import { addServeCommand } from './serve-command.js';
 
 /**
  * Runs a command line. Resolves to the exit code: 0 done, 1 failed, 2 the user must correct something, such as
- * arguments or settings, 130 interrupted. The first SIGINT or SIGTERM stops a command in order. Another one, at least a
- * second later, ends the process at once.
+ * arguments or settings, 130 interrupted. The first SIGINT or SIGTERM stops `serve` in order, and aborts what can be
+ * aborted of other commands. Another one, at least a second later, ends the process at once.
  * @param modules to load before those of `ADAPTERS`
  */
 export async function run(
@@ -24,10 +24,12 @@ export async function run(
   const stop = new AbortController();
   let firstAt: number | undefined;
   const onSignal = (name: NodeJS.Signals): void => {
-    firstAt ??= performance.now();
-    if (!stop.signal.aborted) stop.abort(new Error(`Interrupted by ${name}.`));
-    // Earlier it may be the same Ctrl-C: if npm started the program, it arrives twice.
-    else if (performance.now() >= firstAt + 1000) io.exit(130);
+    if (firstAt === undefined) {
+      firstAt = performance.now();
+      stop.abort(new Error(`Interrupted by ${name}.`));
+    } else if (performance.now() >= firstAt + 1000) {
+      io.exit(130); // within a second it may be the same Ctrl-C: npm delivers it twice
+    }
   };
   io.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   try {
@@ -37,7 +39,7 @@ export async function run(
   } catch (error) {
     // Commander has printed why.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    note(io, description(error));
+    note(io, textOf(error));
     if (stop.signal.aborted && isCausedBy(error, stop.signal.reason)) return 130;
     return isPermanent(error) ? 2 : 1;
   } finally {
@@ -55,7 +57,7 @@ function programOf(context: CommandContext): Command {
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => note(io, text.trimEnd()),
       outputError: (text, write) =>
-        write(`${withoutArguments(text)}To see what it takes, add --help.`),
+        write(`${withoutArguments(text)}Add --help to see the arguments and options.`),
     });
   addServeCommand(program, context);
   addKeyCommands(program, context);
@@ -79,10 +81,20 @@ const withoutArguments = (message: string): string =>
     .replace(/ argument '[^]*' is invalid\./, '')
     .replace(/ but got (\d+): [^]*/, ' but got $1.\n');
 
-/** What to print for an error: a stack for a fault of the program, else one line or more. */
-function description(error: unknown): string {
-  const isFault = [TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind);
-  if (isFault) return String((error as Error).stack);
+/** Whether an error is this one, or was caused by it. */
+function isCausedBy(error: unknown, reason: unknown): boolean {
+  const { cause } = Object(error) as Partial<Error>;
+  return error === reason || (cause !== undefined && isCausedBy(cause, reason));
+}
+
+/** Whether a retry cannot succeed: a permanent error, or a wrong name or scope of a new key. */
+const isPermanent = (error: unknown): boolean =>
+  Object(error).isPermanent === true || Object(error).code === 'invalid_parameter';
+
+/** What to print: the stack of a bug, a permanent error in its own lines, any other with its causes in one line. */
+function textOf(error: unknown): string {
+  const isBug = [TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind);
+  if (isBug) return String((error as Error).stack);
   const { syscall = '', message } = error as NodeJS.ErrnoException;
   if (['listen', 'bind', 'getaddrinfo'].includes(syscall))
     return `${message}. Set HOST or PORT, or ADMIN_PORT, to a free address.`;

@@ -6,10 +6,11 @@ import { addCommand, type CommandContext } from './command-line.js';
 export function addServeCommand(program: Command, context: CommandContext): void {
   const summary = 'Runs the service until Ctrl-C or SIGTERM. Environment variables configure it.';
   const example = 'LOG_LEVEL=warn animal-store serve --port 8080 --store sqlite:animals.db';
-  /** Writes an option into the environment, where `serve` reads its settings. There an empty value is no value. */
+  const environment = { ...context.io.env };
+  /** Lets an option replace a variable. An empty variable would mean the default. */
   const setTo = (name: string) => (text: string) => {
-    context.io.env[name] = text || refuse('must not be empty');
-    delete context.io.env[`${name}_FILE`];
+    environment[name] = text || refuse('must not be empty');
+    delete environment[`${name}_FILE`];
   };
   addCommand(program, 'serve', summary, example)
     .option('--host <address>', 'in place of HOST', setTo('HOST'))
@@ -17,14 +18,15 @@ export function addServeCommand(program: Command, context: CommandContext): void
     .option('--store <url>', 'in place of STORE_URL', setTo('STORE_URL'))
     .addHelpText('after', settingsHelp)
     .action(async () => {
+      // Late, so that --help does not load the adapters.
       const { serve } = await import('./serve.js');
-      await serve(context);
+      await serve(context, environment);
     });
 }
 
 function settingsHelp(): string {
-  const lines = SETTINGS.map(({ name, default: usual, example, help }) => {
-    const value = usual ? `default: ${usual}` : `such as ${example}`;
+  const lines = SETTINGS.map(({ name, default: fallback, example, help }) => {
+    const value = fallback ? `default: ${fallback}` : `such as ${example}`;
     return `  ${name.padEnd(18)} ${help} (${value})`;
   });
   const rule = '\n  NAME_FILE names a file that holds the value of NAME.';

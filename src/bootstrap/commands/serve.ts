@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import type { Logger } from 'pino';
 import { createContainer } from '../service/container.js';
 import { isUnavailable, reasonOf } from '../service/errors.js';
-import { createLogger, logDestination, written } from '../service/logger.js';
+import { createLogger, flushed, logDestination } from '../service/logger.js';
 import type { AdminPort } from '../service/metrics.js';
-import { givenSettings, readSettings } from '../service/settings.js';
+import { givenSettings, readSettings, type Environment } from '../service/settings.js';
 import { startService, type Service } from '../service/start-service.js';
 import { TOKENS } from '../service/tokens.js';
 import { print, type CommandContext } from './command-line.js';
@@ -15,31 +15,33 @@ import { ensureKey } from './first-key.js';
  * Runs the service until SIGINT or SIGTERM.
  * @throws {Error} it could not start, or its stop cut something off
  */
-export async function serve(context: CommandContext): Promise<void> {
+export async function serve(context: CommandContext, environment: Environment): Promise<void> {
   const { io, modules, signal } = context;
-  const settings = readSettings(io.env);
+  const settings = readSettings(environment);
+  // A caller of `run` may give another stream.
   const stream = io.stderr.fd === 2 ? logDestination() : io.stderr;
   const logging = new ContainerModule(({ bind }) => {
     bind(TOKENS.logger).toConstantValue(createLogger(settings, stream));
   });
   const container = await createContainer(settings, [logging, ...modules]);
   const logger = container.get(TOKENS.logger);
+  const { adminPort: port } = settings;
   const openAdminPort =
-    settings.adminPort === undefined
+    port === undefined
       ? undefined
-      : (await import('../service/metrics.js')).measure(container);
-  logger.info({ settings: givenSettings(io.env) }, 'settings that differ from their defaults');
+      : (await import('../service/metrics.js')).measure(container, port);
+  logger.info({ settings: givenSettings(environment) }, 'settings that differ from their defaults');
 
   const interrupted = interruption(signal, logger);
   const service = await Promise.race([startService(container), interrupted]);
-  // Interrupted before it listened: no client waits, and the store may never open.
-  if (service === undefined) return void (await written(logger));
+  // Interrupted before it listened: there is nothing to stop, and the store may never open.
+  if (service === undefined) return void (await flushed(logger));
   let adminPort: AdminPort | undefined;
   try {
     adminPort = await openAdminPort?.();
     await greet(context, container, service, adminPort?.url);
   } catch (error) {
-    // If a signal has come meanwhile, the error may be its effect, and the service stops in order below.
+    // After a signal the error may be the abort itself: the service stops in order, below.
     if (!signal.aborted) {
       await service.stop(0);
       adminPort?.close();
@@ -50,10 +52,12 @@ export async function serve(context: CommandContext): Promise<void> {
   const isInTime = await service.stop();
   adminPort?.close();
   logger.info('stopped');
-  await written(logger);
-  if (!isInTime) throw new Error('The stop took too long: some requests were cut off.');
+  await flushed(logger);
+  if (!isInTime)
+    throw new Error('The stop failed: the store did not close, or some requests were cut off.');
 }
 
+/** Resolves, and logs why, when the signal is aborted. */
 async function interruption(signal: AbortSignal, logger: Logger): Promise<undefined> {
   if (!signal.aborted) await once(signal, 'abort');
   logger.info(`stopping: ${reasonOf(signal.reason)}`);

@@ -7,13 +7,15 @@ import { UsageError, type CommandContext } from './command-line.js';
 /**
  * Opens a store for a command, and closes it afterwards.
  * @param url default: `STORE_URL`
- * @param mode `existing` for commands on what is there, because a mistyped `STORE_URL` must not create a store
+ * @param mode `create` only for commands that may be the first to use a store: a mistyped `STORE_URL` must not create
+ * one
  */
 export async function withStore(
   { io, modules }: CommandContext,
   { url, mode }: { readonly url?: string; readonly mode: OpenMode },
   use: (store: Store, container: Container) => Promise<void>,
 ): Promise<void> {
+  // Late, so that --help does not load the adapters.
   const { createContainer } = await import('../service/container.js');
   const settings = readSettings(io.env);
   const storeUrl = url ?? settings.storeUrl;

@@ -32,6 +32,9 @@ export async function createContainer(
   return container;
 }
 
+/** The stores of this package. None loads its driver before it opens one. */
+const STORE_FACTORIES = [memoryStoreFactory, sqliteStoreFactory, mongoStoreFactory] as const;
+
 /** The use cases on the store that the settings name. */
 const application = (mode: OpenMode): ContainerModule =>
   new ContainerModule(({ bind }) => {
@@ -60,7 +63,7 @@ const apiKeys = new ContainerModule(({ bind }) => {
   );
 });
 
-/** The HTTP interface, on Koa. Imported when it is first needed: most commands do not need it. */
+/** The HTTP interface, on Koa. Both are imported when first needed: most commands use neither. */
 const http = new ContainerModule(({ bind }) => {
   bind(TOKENS.httpLog).toDynamicValue(async (context) => {
     const logger = await context.getAsync(TOKENS.logger, { optional: true });
@@ -96,12 +99,9 @@ const http = new ContainerModule(({ bind }) => {
   );
 });
 
-/** The stores of this package. None loads its driver before it opens one. */
-const STORE_FACTORIES = [memoryStoreFactory, sqliteStoreFactory, mongoStoreFactory] as const;
-
 /**
  * Opens the store at a URL, written as in `STORE_URL`.
- * @param factories the stores to choose from, of two with one scheme the last. Default: those of this package
+ * @param factories the stores to choose from; of two with the same scheme, the last. Default: those of this package
  * @throws {SettingsError} no store has the scheme of the URL. Nothing was opened.
  */
 export async function openStore(
@@ -115,7 +115,7 @@ export async function openStore(
   const known = factories.flatMap((each) => each.scheme).map((each) => `${each}:`);
   throw new SettingsError([
     `STORE_URL must start with the scheme of a store: ${known.join(', ')}, such as sqlite:a.db. ` +
-      'So must --from and --to of copy',
+      'The same holds for --from and --to of copy',
   ]);
 }
 

@@ -1,18 +1,8 @@
 import { isAnimalStoreError } from '../../domain/errors.js';
 
-/** Whether the store, or another driven side, cannot do its work now. */
+/** Whether it is an `UnavailableError`: a driven port cannot work now, or the service is busy or stopping. */
 export const isUnavailable = (error: unknown): error is Error =>
   isAnimalStoreError(error) && error.code === 'service_unavailable';
-
-/** Whether a retry cannot succeed: wrong settings, wrong usage, a store that can never be used. */
-export const isPermanent = (error: unknown): boolean =>
-  Object(error).isPermanent === true || Object(error).code === 'invalid_parameter';
-
-/** Whether an error is this one, or was caused by it. */
-export function isCausedBy(error: unknown, reason: unknown): boolean {
-  const { cause } = Object(error) as Partial<Error>;
-  return error === reason || (cause !== undefined && isCausedBy(cause, reason));
-}
 
 /** The message of an error and what its causes add to it, in one line. */
 export function reasonOf(error: unknown): string {

@@ -17,19 +17,19 @@ export const createLogger = (
     stream,
   );
 
-/** Escapes characters that JSON allows in a text, but that a terminal obeys or shows as an end of line. */
+/** Escapes characters that JSON allows in a text, but that control a terminal or break its line. */
 const escaped = (line: string): string =>
   line.replaceAll(
     /[\x7f-\x9f\u2028\u2029]/g,
     (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** How long the exit waits for the reader of the log, in milliseconds: enough to read a megabyte. */
+/** How long to wait for the reader of the log, in milliseconds: enough to read a megabyte. */
 const EXIT_TIMEOUT = 3000;
 
 /**
  * Where `serve` logs: file descriptor 2. Nothing is lost when the process ends or throws. If nobody reads the log, it
- * buffers one megabyte, drops further lines, and delays the exit by three seconds at most.
+ * buffers one megabyte, drops further lines, and delays the exit by a few seconds.
  */
 export function logDestination(): DestinationStream {
   let deadline = Infinity;
@@ -49,7 +49,7 @@ export function logDestination(): DestinationStream {
 }
 
 /** Resolves once the log is written, or after three seconds. A write in progress would be lost at the exit. */
-export const written = (logger: Logger): Promise<unknown> =>
+export const flushed = (logger: Logger): Promise<unknown> =>
   Promise.race([
     new Promise((resolve) => logger.flush(resolve)),
     delay(EXIT_TIMEOUT, undefined, { ref: false }),

@@ -13,8 +13,11 @@ export interface AdminPort {
   close(): void;
 }
 
-/** Measures the service. Call it before the service starts; the function that it returns opens `ADMIN_PORT`. */
-export function measure(container: Container): () => Promise<AdminPort> {
+/**
+ * Measures the service. Call it before anything gets the log from the container. The function that it returns opens the
+ * port: call that once the service has started.
+ */
+export function measure(container: Container, port: number): () => Promise<AdminPort> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const seconds = new Histogram({
@@ -34,17 +37,15 @@ export function measure(container: Container): () => Promise<AdminPort> {
   return async () => {
     const readiness = await container.getAsync(TOKENS.readiness);
     const admission = await container.getAsync(TOKENS.admission);
-    const gauge = (name: string, help: string, value: () => number | Promise<number>): void =>
-      registry.registerMetric(
-        new Gauge({
-          name,
-          help,
-          registers: [], // not the registry that all libraries of the process share
-          async collect() {
-            this.set(await value());
-          },
-        }),
-      );
+    const gauge = (name: string, help: string, value: () => number | Promise<number>): Gauge =>
+      new Gauge({
+        name,
+        help,
+        registers: [registry],
+        async collect() {
+          this.set(await value());
+        },
+      });
     gauge('animal_store_ready', '1 if /readyz is 200, else 0.', () =>
       readiness.check().then(
         () => 1,
@@ -52,8 +53,7 @@ export function measure(container: Container): () => Promise<AdminPort> {
       ),
     );
     gauge('animal_store_requests_in_flight', 'Requests in progress.', () => admission.inFlight);
-    const { host, adminPort = 0 } = container.get(TOKENS.settings);
-    return serveMetrics(registry, host, adminPort);
+    return serveMetrics(registry, container.get(TOKENS.settings).host, port);
   };
 }
 

@@ -16,7 +16,7 @@ export const responseLog = (logger: Logger): HttpLog => ({
 });
 
 function levelOf({ error, isProbe, keyFault }: RespondedRequest): Level {
-  // Nothing has failed: there were too many requests, the deadline passed, or the service stops.
+  // Without a cause the 503 is our own: too many requests, past the deadline, or stopping.
   if (isUnavailable(error) && error.cause === undefined) return 'warn';
   if (error !== undefined) return 'error';
   if (keyFault === 'expired' || keyFault === 'revoked') return 'warn';

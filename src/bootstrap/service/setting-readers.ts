@@ -4,7 +4,7 @@
  */
 import { InvalidArgumentError } from 'commander';
 
-/** Commander adds the name of the option to this error. */
+/** Throws the error to which commander adds the name of an option. */
 export function refuse(rule: string): never {
   throw new InvalidArgumentError(rule);
 }
@@ -19,16 +19,13 @@ export interface Rule<Value> {
   readonly isValid: (value: Value) => boolean;
 }
 
-/** Reads what obeys the rule. */
+/** Adds a rule to a reader. */
 export const checked =
   <Value>(read: (text: string) => Value, { isValid, rule }: Rule<Value>) =>
   (text: string): Value => {
     const value = read(text);
     return isValid(value) ? value : refuse(rule);
   };
-
-/** Reads a text as it is given. */
-export const text = (rule: Rule<string>) => checked((given) => given, rule);
 
 export const oneOf =
   <const T extends string>(...values: readonly T[]) =>
@@ -60,7 +57,9 @@ export function duration(minimum: 0 | 1, days = 24) {
   return quantity(rule, units, minimum, days * DAY);
 }
 
-/** Zero needs no unit. Packages for durations and sizes would also accept fractions, negative values and years. */
+/**
+ * Reads a whole number with a unit; `0` needs none. Packages for this also accept fractions, negative values and years.
+ */
 function quantity(
   rule: string,
   units: Readonly<Record<string, number>>,

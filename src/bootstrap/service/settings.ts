@@ -7,9 +7,9 @@ import * as read from './setting-readers.js';
 /** One setting of the service, an environment variable. */
 interface Setting {
   readonly name: string;
-  /** What is read if the variable is not set or empty. Omit it if the setting has no value then. */
+  /** Read if the variable is empty or not set. Omit it to leave the setting `undefined`. */
   readonly default?: string;
-  /** Default: the default. */
+  /** A value to show in help and messages. Default: `default`. */
   readonly example?: string;
   readonly read: (text: string) => unknown;
   readonly help: string;
@@ -38,7 +38,7 @@ const TABLE = {
   host: {
     name: 'HOST',
     default: '127.0.0.1',
-    read: read.text(trimmed),
+    read: read.checked(String, trimmed),
     help: 'Address to listen on. 0.0.0.0 or :: lets other machines connect.',
   },
   port: {
@@ -50,25 +50,25 @@ const TABLE = {
   basePath: {
     name: 'BASE_PATH',
     default: '/v1',
-    read: read.text(HTTP_SETTING_RULES.basePath),
+    read: read.checked(String, HTTP_SETTING_RULES.basePath),
     help: 'Path of the operations, ending in v1.',
   },
   publicUrl: {
     name: 'PUBLIC_URL',
     example: 'https://animals.example.org/v1',
-    read: read.text(HTTP_SETTING_RULES.publicUrl),
+    read: read.checked(String, HTTP_SETTING_RULES.publicUrl),
     help: 'Address that clients use, ending in v1. Set it behind a proxy.',
   },
   stagingUrl: {
     name: 'STAGING_URL',
     example: 'https://staging.animals.example.org/v1',
-    read: read.text(HTTP_SETTING_RULES.stagingUrl),
+    read: read.checked(String, HTTP_SETTING_RULES.stagingUrl),
     help: 'Address of your staging service, ending in v1, for the OpenAPI document.',
   },
   storeUrl: {
     name: 'STORE_URL',
     default: 'sqlite:data/animal-store.db',
-    read: read.text(trimmed),
+    read: read.checked(String, trimmed),
     help: 'Store: sqlite:PATH, mongodb://..., memory:, or one that ADAPTERS brings.',
   },
   adapters: {
@@ -146,8 +146,8 @@ const TABLE = {
 type Table = typeof TABLE;
 
 /**
- * The values of all settings: `undefined` for one that is not set and has no default. The keys, and perhaps the URL of
- * the store, are secrets.
+ * The values of all settings: `undefined` for one that is not set and has no default. `staticKeys` are secret, and
+ * `storeUrl` may hold a password.
  */
 export type Settings = {
   readonly [Key in keyof Table]:
@@ -160,7 +160,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Every setting, in the order of the help. */
 export const SETTINGS: readonly Setting[] = Object.values(TABLE);
 
-/** Invalid settings. The message has a line for each, and no secret. Nothing was opened or changed. */
+/** Invalid settings. The message has a line for each, and no secret. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
   /** A retry cannot succeed. */
@@ -172,8 +172,8 @@ export class SettingsError extends Error {
 }
 
 /**
- * Reads all settings. An empty one counts as not set. `NAME_FILE` in place of a setting `NAME` is the path of a file
- * that holds its value.
+ * Reads all settings. An empty one counts as not set. Instead of `NAME`, `NAME_FILE` may name a file that holds the
+ * value.
  * @throws {SettingsError} naming every invalid setting.
  */
 export function readSettings(environment: Environment): Settings {
@@ -192,20 +192,20 @@ export function readSettings(environment: Environment): Settings {
 }
 
 function valueOf(setting: Setting, environment: Environment): unknown {
-  const { name, default: usual, example = usual } = setting;
-  const given = givenText(name, environment) ?? usual;
+  const { name, default: fallback, example = fallback } = setting;
+  const given = givenText(name, environment) ?? fallback;
   if (given === undefined) return undefined;
   try {
     return setting.read(given);
   } catch (error) {
-    // As `set PORT=3001 && npm start` gives it in cmd.exe.
+    // In cmd.exe, `set PORT=3001 && npm start` sets '3001 '.
     const hint = given === given.trim() ? '' : ': it begins or ends with a blank';
     const rule = `${(error as Error).message}, as in ${name}=${example}${hint}`;
     throw new Error(`${name} ${rule}`, { cause: error });
   }
 }
 
-/** The text that is given for a setting, by its variable or in a file; `undefined` if none is. */
+/** The text of a setting, from its variable or its file, if either is set. */
 function givenText(name: string, environment: Environment): string | undefined {
   const text = environment[name] || undefined;
   const file = environment[`${name}_FILE`] || undefined;

@@ -12,22 +12,22 @@ export interface Service {
   /** The address of the docs page. */
   readonly docsUrl: string;
   /**
-   * Stops in order: readiness off, every response closes its connection, no new connections, requests in flight
-   * finish, store closed. Resolves to whether all of it finished in time.
-   * @param drainDelay how long to accept requests, in milliseconds. Default: the setting.
+   * Stops in order: readiness off, every response closes its connection, a wait of `drainDelay`, no new connections,
+   * requests in flight finish, store closed. Resolves to whether all of it finished in time.
+   * @param drainDelay how long to serve on, in milliseconds. Default: the setting.
    */
   stop(drainDelay?: number): Promise<boolean>;
   /** Calls `stop`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** How long a store may take to close by its port, in milliseconds. */
+/** How long a store may take to close, in milliseconds: see `Store.close`. */
 const CLOSING_TIME = 5000;
 
 /**
  * Opens the store and listens. If that fails, closes what it opened. Uses all settings except `ADMIN_PORT` and
- * `LOG_LEVEL`: `serve` adds metrics and the log. Issues no API key. Start one service with a container: the service
- * closes the store when it stops.
+ * `LOG_LEVEL`: `serve` adds metrics and the log. Issues no API key. A container can start only one service: its `stop`
+ * closes the store.
  */
 export async function startService(container: Container): Promise<Service> {
   const settings = container.get(TOKENS.settings);
@@ -47,7 +47,7 @@ export async function startService(container: Container): Promise<Service> {
       if (drainDelay > 0) server.drain();
       await delay(drainDelay);
       const areAnswered = await server.close(shutdownDeadline);
-      return (await closesInTime(store)) && areAnswered;
+      return (await closeInTime(store)) && areAnswered;
     };
     return {
       url: origin + basePath,
@@ -61,18 +61,18 @@ export async function startService(container: Container): Promise<Service> {
   }
 }
 
-/** Closes the store, and resolves to whether it did so in time: a store that hangs must not keep the process. */
-const closesInTime = (store: Store): Promise<boolean> =>
+/** Closes the store. Resolves to whether that succeeded in time: a store that hangs must not keep the process. */
+const closeInTime = (store: Store): Promise<boolean> =>
   new Promise((resolve) => {
-    const late = setTimeout(() => resolve(false), CLOSING_TIME);
-    const closed = store.close().finally(() => clearTimeout(late));
+    const timer = setTimeout(resolve, CLOSING_TIME, false);
+    const closed = store.close().finally(() => clearTimeout(timer));
     closed.then(
       () => resolve(true),
       () => resolve(false),
     );
   });
 
-/** The host in a URL that works on this machine. */
+/** The host as URLs write it; for a wildcard address, the loopback address. */
 export function addressOf(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';

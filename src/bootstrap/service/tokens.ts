@@ -21,7 +21,7 @@ export const TOKENS = {
   clock: token<Clock>('clock'),
   /** `serve` binds it. Elsewhere nothing is logged. */
   logger: token<Logger>('logger'),
-  /** There may be several: `STORE_URL` chooses by scheme, of two with one scheme the last. */
+  /** There may be several: see `openStore`. */
   storeFactory: token<StoreFactory>('storeFactory'),
   store: token<Store>('store'),
   animalStore: token<AnimalStore>('animalStore'),

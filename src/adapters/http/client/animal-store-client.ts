@@ -24,13 +24,13 @@ import { requestSender, type AnimalStoreClientOptions } from './send-request.js'
  * before it sends anything, and keeps int64s exact. In a browser the service must allow the page's origin
  * (`CORS_ORIGINS`).
  *
- * It retries a call when the service was not reached or asks for it (408, 429, 502, 503, 504, and 409 while a create with
- * the same key is in progress). After an unknown outcome it retries neither a removal nor a change with `from`: the retry
- * could find its own effect. A call without a `signal` ends after 30 seconds.
+ * It retries a call when the service was not reached or asks for it (408, 429, 502, 503, 504, and 409 while a create
+ * with the same key is in progress). After an unknown outcome it retries neither a removal nor a change with `from`:
+ * the retry could find its own effect. A call without a `signal` ends after 30 seconds.
  *
- * Beyond what the port says, every operation may reject with a `ServiceError`, by its code: `invalid_api_key` and others
- * that only HTTP has. An error of the port that came with a response has a `ServiceError` as its cause, with the request
- * id. No error and no property of the client reveals the API key.
+ * Beyond what the port says, every operation may reject with a `ServiceError`, by its code: `invalid_api_key` and
+ * others that only HTTP has. An error of the port that came with a response has a `ServiceError` as its cause, with the
+ * request id. No error and no property of the client reveals the API key.
  */
 export interface AnimalStoreClient extends ExperimentalAnimalStore {
   /**
@@ -40,9 +40,9 @@ export interface AnimalStoreClient extends ExperimentalAnimalStore {
   allPets(query?: PetQuery, options?: CallOptions): AsyncGenerator<Pet, void, undefined>;
 
   /**
-   * As the port says, but an idempotency key needs no scope: the service takes it from the API key. The key travels in a
-   * header, so it must consist of visible ASCII characters other than `"` and `\`. Without one the client generates a key
-   * for this call. `replayed` is also true if an earlier attempt of this call succeeded but its response was lost.
+   * As the port says, but an idempotency key needs no scope: the service takes it from the API key. The key travels in
+   * a header, so it must consist of visible ASCII characters other than `"` and `\`. Without one the client generates a
+   * key for this call. `replayed` is also true if an earlier attempt of this call succeeded but its response was lost.
    */
   createPet(
     pet: NewPet,

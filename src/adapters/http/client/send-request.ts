@@ -9,15 +9,15 @@ export interface AnimalStoreClientOptions {
   /** Base URL of the service: http or https, ending in `/v1`. */
   readonly baseUrl: string | URL;
   /**
-   * The API key, a bearer token (RFC 6750), or a function that returns it. The function is called once for each call, so
-   * keys can be rotated; the call rejects with what it throws.
+   * The API key, a bearer token (RFC 6750), or a function that returns it. The function is called once for each call,
+   * so keys can be rotated; the call rejects with what it throws.
    */
   readonly apiKey: string | (() => string | Promise<string>);
   /** The part of the standard `fetch` that the client uses. It must honour `signal`. Default: the global one. */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
   /**
-   * The largest number of retries of a call. The pause before each is random, up to 200 ms before the first and twice as
-   * much before each further one; the seconds of a `Retry-After` are added. Default: 3.
+   * The largest number of retries of a call. The pause before each is random, up to 200 ms before the first and twice
+   * as much before each further one; the seconds of a `Retry-After` are added. Default: 3.
    */
   readonly retries?: number | undefined;
 }

@@ -4,8 +4,8 @@ import { announcedLength, type HttpRequest, type HttpResponse } from '../http-me
 
 /**
  * The HTTP interface as a function from a Fetch request to its response. It uses only the Fetch standard, and never
- * rejects. It reads no more of a body than `settings.bodyLimit`; the host limits the time for it. Aborting the request's
- * signal ends the work: the client has disconnected.
+ * rejects. It reads no more of a body than `settings.bodyLimit`; the host limits the time for it. Aborting the
+ * request's signal ends the work: the client has disconnected.
  */
 export function createFetchHandler(http: HttpInterface): (request: Request) => Promise<Response> {
   return async (request) => {
