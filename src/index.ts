@@ -1,6 +1,6 @@
 /**
- * The animal store for embedding: domain, driving port, driven ports, errors, exact JSON. Importing it loads no
- * adapter, and prints, reads and opens nothing.
+ * For embedding the animal store: its domain, ports, errors and exact JSON. Importing it loads no adapter, and prints,
+ * reads and opens nothing.
  *
  * @packageDocumentation
  */

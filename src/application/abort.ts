@@ -1,6 +1,6 @@
 /**
- * Settles as `work` does, or rejects with the reason of `signal` as soon as it is aborted. `work` itself
- * continues: other calls may share it, or its technology cannot stop it.
+ * Settles as `work` does, or rejects with the reason of `signal` as soon as it is aborted. `work` itself continues:
+ * other calls may share it, or it cannot be stopped.
  */
 export function unlessAborted<Result>(
   work: Promise<Result>,

@@ -5,14 +5,14 @@ import type { PetStatus } from '../domain/pet-status.js';
  * Driving port: what the animal store does. `createAnimalStore` implements it on a repository, the HTTP client on a
  * remote service. Every implementation passes `animalStoreTests`.
  *
- * Every operation may reject with `UnavailableError`, and rejects with `signal.reason` when the call is aborted. If the
- * signal is already aborted, that comes before any fault of the arguments.
+ * Every operation may reject with `UnavailableError`, and rejects with `signal.reason` when the call is aborted. An
+ * already aborted signal is looked at before the arguments.
  * Pets hold bigints, which `JSON.stringify` refuses: use `stringifyJson` of this package.
  */
 export interface AnimalStore {
   /**
    * Returns one page of animals in ascending order of id. To traverse a list, pass `next` as `after` until it is
-   * absent. This returns exactly once every animal that exists, and has the status, during the whole traversal.
+   * absent. Every animal that exists with the status during the whole traversal is returned exactly once.
    * @throws {InvalidParameterError} `limit` is not an integer from 1 to 100, `status` is unknown, or `after` is not
    * an int64.
    */
@@ -55,7 +55,7 @@ export interface ExperimentalAnimalStore extends AnimalStore {
    * Removes an animal. The store never assigns its id again, and a retry of its create still resolves to the animal
    * as it was created.
    * @throws {InvalidParameterError} `from` is unknown, or the id is a number that is not a safe integer.
-   * @throws {PetNotFoundError} no animal has this id (any more), or it is not an int64.
+   * @throws {PetNotFoundError} no animal has this id, or it is not an int64.
    * @throws {StatusConflictError} the animal does not have the status `from`. It was not removed.
    */
   removePet(id: bigint | number, options?: ChangeOptions): Promise<void>;
@@ -72,7 +72,7 @@ export interface CallOptions {
 
 /** Options of `changePet` and `removePet`. */
 export interface ChangeOptions extends CallOptions {
-  /** Makes the change only if the animal has this status now. Default: always. */
+  /** Changes or removes the animal only if it has this status now. Default: always. */
   readonly from?: PetStatus | undefined;
 }
 
@@ -101,11 +101,11 @@ export interface CreateOptions extends CallOptions {
 }
 
 /**
- * Identifies one create, so that a retry does not add a second animal: over HTTP the header Idempotency-Key. Both parts
- * have 1 to 255 UTF-16 code units, without U+0000 and lone surrogates.
+ * Identifies one create, so that a retry does not add a second animal. Both parts have 1 to 255 UTF-16 code units,
+ * without U+0000 and lone surrogates.
  */
 export interface IdempotencyKey {
-  /** Whose key it is: keys of different scopes never collide. Over HTTP the id of the API key. */
+  /** Whose key it is, such as the id of a caller: keys of different scopes never collide. */
   readonly scope: string;
   /** Chosen by the caller. Use a new value, such as a UUID, for each animal. */
   readonly key: string;

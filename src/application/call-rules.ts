@@ -1,6 +1,6 @@
 /* The rules of the driving port's calls, checked by the use cases and by the HTTP client. */
 
-import { InvalidParameterError, PetNotFoundError, requireValid } from '../domain/errors.js';
+import { InvalidParameterError, PetNotFoundError, requireNoFaults } from '../domain/errors.js';
 import { isInt64, toInt64 } from '../domain/int64.js';
 import { petStatusFault } from '../domain/pet-status.js';
 import { textFault } from '../domain/text.js';
@@ -10,15 +10,15 @@ import type { IdempotencyKey, PetQuery } from './animal-store.js';
 export const PAGE_LIMIT = { minimum: 1, maximum: 100, default: 20 } as const;
 
 /**
- * The query, with the default limit filled in. Values may have any type: adapters pass on what they read.
+ * The checked query, with the default limit filled in. Values may have any type: adapters pass on what they read.
  * @throws {InvalidParameterError} naming every fault
  */
 export function requirePetQuery(query: PetQuery): PetQuery & { readonly limit: number } {
   const { limit = PAGE_LIMIT.default, status, after } = query;
   const { minimum, maximum } = PAGE_LIMIT;
-  const isLimit = Number.isInteger(limit) && limit >= minimum && limit <= maximum;
-  requireValid({
-    limit: isLimit ? undefined : `must be an integer from ${minimum} to ${maximum}`,
+  const isInRange = Number.isInteger(limit) && limit >= minimum && limit <= maximum;
+  requireNoFaults({
+    limit: isInRange ? undefined : `must be an integer from ${minimum} to ${maximum}`,
     status: status === undefined ? undefined : petStatusFault(status),
     after: after === undefined || isInt64(after) ? undefined : 'must be a 64-bit integer',
   });
@@ -26,8 +26,8 @@ export function requirePetQuery(query: PetQuery): PetQuery & { readonly limit: n
 }
 
 /** @throws {InvalidParameterError} `from` is neither omitted nor a status */
-export function requireFrom(from: unknown): void {
-  if (from !== undefined) requireValid({ from: petStatusFault(from) });
+export function requireValidFrom(from: unknown): void {
+  if (from !== undefined) requireNoFaults({ from: petStatusFault(from) });
 }
 
 /**
@@ -48,7 +48,7 @@ export function requirePetId(id: bigint | number): bigint {
  */
 export function requireIdempotencyKey(given: IdempotencyKey): IdempotencyKey {
   const { scope, key } = Object(given) as IdempotencyKey;
-  requireValid({ 'idempotencyKey.scope': keyFault(scope), 'idempotencyKey.key': keyFault(key) });
+  requireNoFaults({ 'idempotencyKey.scope': keyFault(scope), 'idempotencyKey.key': keyFault(key) });
   return { scope, key };
 }
 

@@ -1,5 +1,6 @@
 import type { CallOptions } from './animal-store.js';
-import { permanentError, type CompleteStore, type Store } from './ports/store.js';
+import type { PetRepository } from './ports/pet-repository.js';
+import { permanentError, type Store } from './ports/store.js';
 
 /** How many animals are read and written at once. */
 const PAGE_SIZE = 1000;
@@ -11,27 +12,29 @@ const PAGE_SIZE = 1000;
  * @throws {Error} the copy failed. The message says to throw the target away.
  */
 export async function copyCatalogue(
-  source: Store,
-  target: Store,
+  from: Store,
+  to: Store,
   options?: CallOptions,
 ): Promise<{ readonly pets: number; readonly apiKeys: number }> {
-  const from = requireCopyable(source);
-  const to = requireCopyable(target);
-  if ((await to.transfer.lastId(options)) > 0n || (await to.apiKeys.list(options)).length > 0)
+  const source = requireCopyable(from);
+  const target = requireCopyable(to);
+  const isEmpty = (await target.transfer.lastId(options)) === 0n;
+  if (!isEmpty || (await target.apiKeys.list(options)).length > 0)
     throw permanentError('The target is not empty: copy into a new store.');
   try {
-    const lastId = await from.transfer.lastId(options);
-    // Also if the source has no animals left: their ids must not return.
-    await to.transfer.writePets([], lastId, options);
-    for await (const page of petPages(from, options))
-      await to.transfer.writePets(page, lastId, options);
-    for (const apiKey of await from.apiKeys.list(options)) await to.apiKeys.add(apiKey, options);
+    const lastId = await source.transfer.lastId(options);
+    // Raises the last id even if no animal is left: the id of a removed animal must not return.
+    await target.transfer.writePets([], lastId, options);
+    for await (const page of petPages(source.pets, options))
+      await target.transfer.writePets(page, lastId, options);
+    for (const apiKey of await source.apiKeys.list(options))
+      await target.apiKeys.add(apiKey, options);
 
-    const wanted = await countOf(from, options);
-    const found = await countOf(to, options);
-    if (found.pets === wanted.pets && found.apiKeys === wanted.apiKeys) return found;
+    const expected = await countsOf(source, options);
+    const copied = await countsOf(target, options);
+    if (copied.pets === expected.pets && copied.apiKeys === expected.apiKeys) return copied;
     throw new Error(
-      `It holds ${found.pets} of ${wanted.pets} animals and ${found.apiKeys} of ${wanted.apiKeys} API keys.`,
+      `It holds ${copied.pets} of ${expected.pets} animals and ${copied.apiKeys} of ${expected.apiKeys} API keys.`,
     );
   } catch (cause) {
     const advice = 'throw the target away, and copy again while nothing writes to the source.';
@@ -44,17 +47,17 @@ function requireCopyable({ pets, transfer, apiKeys }: Store) {
   throw permanentError('The store cannot be copied: it has no transfer or no API keys.');
 }
 
-async function countOf(
-  { pets, apiKeys }: Pick<CompleteStore, 'pets' | 'apiKeys'>,
+async function countsOf(
+  { pets, apiKeys }: ReturnType<typeof requireCopyable>,
   options?: CallOptions,
 ) {
   let count = 0;
-  for await (const page of petPages({ pets }, options)) count += page.length;
+  for await (const page of petPages(pets, options)) count += page.length;
   return { pets: count, apiKeys: (await apiKeys.list(options)).length };
 }
 
 /** Every page of a store, in ascending order of id. */
-export async function* petPages({ pets }: Pick<Store, 'pets'>, options?: CallOptions) {
+export async function* petPages(pets: PetRepository, options?: CallOptions) {
   let after: bigint | undefined;
   for (;;) {
     const page = await pets.list({ after, limit: PAGE_SIZE }, options);

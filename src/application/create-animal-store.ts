@@ -1,7 +1,12 @@
 import { PetNotFoundError } from '../domain/errors.js';
 import { fingerprintOf, petChange, unsavedPet } from '../domain/pet.js';
 import type { AnimalStore, ExperimentalAnimalStore } from './animal-store.js';
-import { requireFrom, requireIdempotencyKey, requirePetId, requirePetQuery } from './call-rules.js';
+import {
+  requireValidFrom,
+  requireIdempotencyKey,
+  requirePetId,
+  requirePetQuery,
+} from './call-rules.js';
 import { systemClock, type Clock } from './ports/clock.js';
 import type { PetChanges } from './ports/pet-changes.js';
 import type { PetRepository } from './ports/pet-repository.js';
@@ -16,7 +21,7 @@ export interface AnimalStoreDependencies {
   readonly clock?: Clock | undefined;
 }
 
-/** How long a claim is kept, in milliseconds: 24 hours. */
+/** How long a create can be retried by its key, in milliseconds: 24 hours. */
 const CLAIM_LIFETIME = 24 * 60 * 60 * 1000;
 
 /**
@@ -38,8 +43,9 @@ export function createAnimalStore({
       const { limit, ...filter } = requirePetQuery(query);
       // One more than requested: if it exists, there is a next page.
       const found = await pets.list({ ...filter, limit: limit + 1 }, { signal });
-      const last = found.length > limit ? found[limit - 1] : undefined;
-      return last === undefined ? { pets: found } : { pets: found.slice(0, limit), next: last.id };
+      const page = found.slice(0, limit);
+      const next = found.length > limit ? page.at(-1)?.id : undefined;
+      return { pets: page, ...(next !== undefined && { next }) };
     },
 
     async createPet(given, { idempotencyKey, signal } = {}) {
@@ -64,18 +70,17 @@ export function createAnimalStore({
       return pet;
     },
 
-    ...(changes && changingAnimals(changes)),
+    ...(changes && changeOperations(changes)),
   };
 }
 
-/** The operations of `ExperimentalAnimalStore` alone. */
-const changingAnimals = (
+const changeOperations = (
   changes: PetChanges,
-): Omit<ExperimentalAnimalStore, keyof AnimalStore> => ({
+): Pick<ExperimentalAnimalStore, 'changePet' | 'removePet'> => ({
   async changePet(id, change, { from, signal } = {}) {
     signal?.throwIfAborted();
     const petId = requirePetId(id);
-    requireFrom(from);
+    requireValidFrom(from);
     const pet = await changes.change(petId, petChange(change), from, { signal });
     if (pet === undefined) throw new PetNotFoundError(petId);
     return pet;
@@ -84,7 +89,7 @@ const changingAnimals = (
   async removePet(id, { from, signal } = {}) {
     signal?.throwIfAborted();
     const petId = requirePetId(id);
-    requireFrom(from);
+    requireValidFrom(from);
     const isRemoved = await changes.remove(petId, from, { signal });
     if (!isRemoved) throw new PetNotFoundError(petId);
   },

@@ -32,7 +32,7 @@ export interface ImportPlan {
   readonly toAdd: ReadonlyArray<{ readonly line: number; readonly pet: UnsavedPet }>;
   /** By the id of the animal. */
   readonly toChange: ReadonlyMap<bigint, ChangedRow>;
-  /** Each line with a fault that shows without the store, in order. */
+  /** The invalid lines, in order. Whether the animals to change exist is not checked yet. */
   readonly faults: readonly LineFault[];
 }
 
@@ -41,7 +41,7 @@ interface ChangedRow {
   readonly change: Partial<UnsavedPet>;
 }
 
-/** Reads and checks rows: one without an id adds an animal, one with an id changes that animal. */
+/** Checks rows: one without an id adds an animal, one with an id changes that animal. */
 export async function planImport(
   rows: AsyncIterable<ImportRow | LineFault>,
   { signal }: CallOptions = {},
@@ -73,7 +73,7 @@ export async function planImport(
 /** Where to import. */
 export interface ImportOptions extends CallOptions {
   readonly store: Pick<Store, 'pets' | 'changes'>;
-  /** Identifies the content: each line is added at most once within 24 hours. 1 to 255 characters. */
+  /** Identifies the content: each line is added at most once within 24 hours. A `scope` of `IdempotencyKey`. */
   readonly source: string;
   /** Only checks that the animals to change exist. Default: false. */
   readonly dryRun?: boolean | undefined;
@@ -83,7 +83,7 @@ export interface ImportOptions extends CallOptions {
 
 /** What an import did, or with `dryRun` would do. */
 export interface ImportReport {
-  /** Rows without an id whose animal is new. A dry run counts those that an earlier import added, too. */
+  /** Animals that were added. A dry run also counts those that an earlier import added. */
   readonly added: number;
   /** Rows with an id that differed from their animal. */
   readonly changed: number;
@@ -95,7 +95,8 @@ export interface ImportReport {
 const BATCH_SIZE = 64;
 
 /**
- * Stores the rows of a plan without faults. After a failure, import the same source again: nothing is stored twice.
+ * Stores the rows of a plan that has no faults. After a failure, import the same content again: nothing is stored
+ * twice.
  * @throws {Error} a row has an id, and the store has no `changes`. Nothing was stored.
  * @throws what the store throws
  */
@@ -123,11 +124,11 @@ export async function importPets(
     const { replayed } = await animals.createPet(pet, { idempotencyKey, signal });
     if (!replayed) added += 1;
   });
-  await inBatches(differing, async ([id, { line, change }]) => {
-    // Rows with an id were refused above for a store without `changes`.
-    const pet = await changes?.change(id, change, undefined, { signal });
-    if (pet === undefined) throw new Error(`Line ${line}: ${noAnimalHas(id)}`);
-  });
+  if (changes)
+    await inBatches(differing, async ([id, { line, change }]) => {
+      const pet = await changes.change(id, change, undefined, { signal });
+      if (pet === undefined) throw new Error(`Line ${line}: ${noAnimalHas(id)}`);
+    });
   return { ...report, added };
 }
 

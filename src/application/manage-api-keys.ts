@@ -1,11 +1,11 @@
-import { UnavailableError, requireValid } from '../domain/errors.js';
+import { UnavailableError, requireNoFaults } from '../domain/errors.js';
 import { isBlank, isLongerThan } from '../domain/text.js';
 import type { CallOptions } from './animal-store.js';
 import type { ApiKeyRecord, ApiKeyRepository } from './ports/api-key-repository.js';
 import { SCOPES, isScope, type Scope } from './ports/authenticator.js';
 import { systemClock, type Clock } from './ports/clock.js';
 
-/** What people may see of a managed key: neither the key nor its hash. */
+/** A managed key without its secret and its hash: safe to show. */
 export interface ManagedApiKey extends Pick<ApiKeyRecord, 'id' | 'name' | 'scopes'> {
   readonly createdAt: Date;
   /** Absent: it does not expire. */
@@ -24,7 +24,7 @@ export interface IssuedApiKey {
   readonly record: ManagedApiKey;
 }
 
-/** What managing keys needs. */
+/** What `ManagedApiKeys` is made of. */
 export interface ManagedApiKeysOptions {
   /** Where keys are stored. */
   readonly apiKeys: ApiKeyRepository;
@@ -65,20 +65,20 @@ export class ManagedApiKeys {
    */
   async issue(request: ApiKeyRequest, options?: CallOptions): Promise<IssuedApiKey> {
     const { name, scopes, expiresAt } = request;
-    requireValid({
+    requireNoFaults({
       name: nameFault(name),
       scopes: scopesFault(scopes),
       expiresAt: this.#expiryFault(expiresAt),
     });
     const issued = await this.#add(undefined, request, options);
     if (issued) return issued;
-    // Two of 62^8 random ids almost never collide.
+    // Not retried: it almost never happens.
     throw new UnavailableError('adding an API key: its random id is taken, try again');
   }
 
   /**
    * Issues a key with the fixed id `00000000`, every scope and no expiry. Resolves to `undefined` if the store has
-   * ever had it, so only one of several processes that start at once gets it. Other keys are not looked at.
+   * ever had it: only one of several processes that start at once gets it. Other keys are not looked at.
    */
   issueFirst(name: string, options?: CallOptions): Promise<IssuedApiKey | undefined> {
     return this.#add(FIRST_ID, { name, scopes: SCOPES }, options);
@@ -87,7 +87,8 @@ export class ManagedApiKeys {
   /** Returns every key, oldest first. */
   async list(options?: CallOptions): Promise<readonly ManagedApiKey[]> {
     const apiKeys = await this.#apiKeys.list(options);
-    return apiKeys.map((apiKey) => managedApiKey(apiKey, this.#now()));
+    const now = this.#now();
+    return apiKeys.map((apiKey) => managedApiKey(apiKey, now));
   }
 
   /** Revokes a key, at once and for ever. Resolves to `undefined` if no key has the id. */
@@ -111,7 +112,7 @@ export class ManagedApiKeys {
     return isNew ? { key, record: managedApiKey(record, record.createdAt) } : undefined;
   }
 
-  /** Only `undefined` means no expiry. */
+  /** Only `undefined` means no expiry: `null` is a fault. */
   #expiryFault(expiresAt: unknown): string | undefined {
     if (expiresAt === undefined) return undefined;
     const isInFuture = expiresAt instanceof Date && expiresAt.getTime() > this.#now();
@@ -123,13 +124,13 @@ export class ManagedApiKeys {
   }
 }
 
-/** The state at the time `now`: `revoked` before `expired`, which begins at `expiresAt`. */
+/** The state at the time `now`. A key that is revoked and has expired is `revoked`. */
 export function apiKeyState(
   { revokedAt, expiresAt }: ApiKeyRecord,
   now: number,
 ): ManagedApiKey['state'] {
   if (revokedAt !== undefined) return 'revoked';
-  // Not `now >= expiresAt`: an invalid time (NaN) must expire the key.
+  // Not `now >= expiresAt`: an invalid time (NaN) must not keep a key active.
   return expiresAt === undefined || now < expiresAt ? 'active' : 'expired';
 }
 
@@ -149,8 +150,8 @@ function managedApiKey(apiKey: ApiKeyRecord, now: number): ManagedApiKey {
 function nameFault(name: unknown): string | undefined {
   // Bidirectional controls could make a name look like another one.
   const forbidden = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
-  const isShown = typeof name === 'string' && !isBlank(name) && !forbidden.test(name);
-  if (isShown && !isLongerThan(name, 100)) return undefined;
+  const isPrintable = typeof name === 'string' && !isBlank(name) && !forbidden.test(name);
+  if (isPrintable && !isLongerThan(name, 100)) return undefined;
   return 'must be 1 to 100 characters, not blank, without control characters';
 }
 

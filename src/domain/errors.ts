@@ -23,14 +23,11 @@ export interface Fault {
   readonly message: string;
 }
 
-/**
- * Base of the errors that a call of the animal store may reject with. Any other error, except the reason of an abort,
- * is a bug.
- */
+/** Base of the errors that the operations of an animal store reject with. */
 export abstract class AnimalStoreError<
   Code extends AnimalStoreErrorCode = AnimalStoreErrorCode,
 > extends Error {
-  /** What went wrong. A `switch` on it narrows `AnyAnimalStoreError` to the class. */
+  /** What went wrong. */
   readonly code: Code;
 
   protected constructor(code: Code, message: string, options?: ErrorOptions) {
@@ -47,11 +44,11 @@ export abstract class AnimalStoreError<
 /** The animal breaks a rule. Nothing was stored. */
 export class InvalidPetError extends AnimalStoreError<'invalid_pet'> {
   override readonly name = 'InvalidPetError';
-  /** Every fault. Empty if the error came over HTTP. */
+  /** Every fault. Empty if a remote store has sent only the message. */
   readonly faults: readonly Fault[];
 
   constructor(faults: readonly Fault[], options?: ErrorOptions) {
-    super('invalid_pet', `The animal is not valid: ${listOf(faults)}.`, options);
+    super('invalid_pet', `The animal is not valid: ${describe(faults)}.`, options);
     this.faults = faults;
   }
 }
@@ -59,11 +56,11 @@ export class InvalidPetError extends AnimalStoreError<'invalid_pet'> {
 /** A parameter of a call is not valid. */
 export class InvalidParameterError extends AnimalStoreError<'invalid_parameter'> {
   override readonly name = 'InvalidParameterError';
-  /** Every fault. Empty if the error came over HTTP. */
+  /** Every fault. Empty if a remote store has sent only the message. */
   readonly faults: readonly Fault[];
 
   constructor(faults: readonly Fault[], options?: ErrorOptions) {
-    super('invalid_parameter', `The call is not valid: ${listOf(faults)}.`, options);
+    super('invalid_parameter', `The call is not valid: ${describe(faults)}.`, options);
     this.faults = faults;
   }
 }
@@ -112,7 +109,7 @@ export class IdempotencyKeyReusedError extends AnimalStoreError<'idempotency_key
 /** The animal does not have the status that the call requires. Nothing was changed. */
 export class StatusConflictError extends AnimalStoreError<'status_conflict'> {
   override readonly name = 'StatusConflictError';
-  /** The animal's status. `undefined` if the error came over HTTP. */
+  /** The animal's status. `undefined` if a remote store has not sent it. */
   readonly status: PetStatus | undefined;
 
   constructor(status?: PetStatus, options?: ErrorOptions) {
@@ -123,7 +120,7 @@ export class StatusConflictError extends AnimalStoreError<'status_conflict'> {
 }
 
 /**
- * A store or service cannot be reached or cannot do its work now. A write may or may not have happened. The
+ * A store or service is unreachable, or cannot do its work now. A write may or may not have happened. The
  * cause is for logs only: it may reveal internals.
  */
 export class UnavailableError extends AnimalStoreError<'service_unavailable'> {
@@ -131,7 +128,7 @@ export class UnavailableError extends AnimalStoreError<'service_unavailable'> {
   /** Seconds after which to retry. Default: 1. */
   readonly retryAfter: number;
 
-  /** @param doing what failed, as in "reading an animal"; logged, not sent to HTTP clients */
+  /** @param doing what failed, as in "reading an animal": for logs only */
   constructor(doing: string, { retryAfter = 1, ...options }: RetryOptions = {}) {
     super('service_unavailable', `The store is not available (${doing}).`, options);
     this.retryAfter = retryAfter;
@@ -140,7 +137,7 @@ export class UnavailableError extends AnimalStoreError<'service_unavailable'> {
 
 type RetryOptions = ErrorOptions & { readonly retryAfter?: number | undefined };
 
-/** The errors by code: a `switch` on `code` narrows to the class. */
+/** Every error class. A `switch` on `code` narrows to one of them. */
 export type AnyAnimalStoreError =
   | InvalidPetError
   | InvalidParameterError
@@ -150,22 +147,22 @@ export type AnyAnimalStoreError =
   | StatusConflictError
   | UnavailableError;
 
-/** Whether `value` is an error of the animal store, by its code: it may come from another copy of this package. */
+/** Recognises an error of the animal store by its code: it may come from another copy of this package. */
 export function isAnimalStoreError(value: unknown): value is AnyAnimalStoreError {
   const code: unknown = Object(value).code;
   return CODES.some((known) => known === code);
 }
 
 /**
- * Takes the rule that each parameter breaks, or `undefined`.
- * @throws {InvalidParameterError} naming every fault
+ * @param brokenRules the rule that each parameter breaks, or `undefined`
+ * @throws {InvalidParameterError} naming every parameter that breaks one
  */
-export function requireValid(faultsByName: Readonly<Record<string, string | undefined>>): void {
-  const faults = Object.entries(faultsByName).flatMap(([field, message]) =>
+export function requireNoFaults(brokenRules: Readonly<Record<string, string | undefined>>): void {
+  const faults = Object.entries(brokenRules).flatMap(([field, message]) =>
     message === undefined ? [] : [{ field, message }],
   );
   if (faults.length > 0) throw new InvalidParameterError(faults);
 }
 
-const listOf = (faults: readonly Fault[]): string =>
+const describe = (faults: readonly Fault[]): string =>
   faults.map(({ field, message }) => `${field} ${message}`.trim()).join('; ');

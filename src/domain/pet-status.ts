@@ -1,4 +1,4 @@
-/** Every availability status, in the order in which they are listed. */
+/** Every availability status. */
 export const PET_STATUSES = Object.freeze(['available', 'pending', 'sold'] as const);
 
 /** An animal's availability: one of `PET_STATUSES`. */
@@ -8,7 +8,7 @@ export type PetStatus = (typeof PET_STATUSES)[number];
 export const isPetStatus = (value: unknown): value is PetStatus =>
   PET_STATUSES.some((status) => status === value);
 
-/** The status of an animal that is added without one. Every animal has a status, so that a filter can find it. */
+/** The status of an animal that is added without one. Every animal has a status, so that a list by status finds it. */
 export const DEFAULT_STATUS: PetStatus = 'available';
 
 /** The rule that `status` breaks, or `undefined`. */

@@ -10,7 +10,7 @@ export interface Pet {
    * back the id of a removed animal. Lists are in ascending order of id.
    */
   readonly id: bigint;
-  /** Unicode text that is not blank, exactly as it was given. */
+  /** Unicode text that is not blank, kept exactly as given. */
   readonly name: string;
   /** The category that the animal belongs to: any int64. */
   readonly categoryId: bigint;
@@ -20,7 +20,8 @@ export interface Pet {
 /** What a caller gives to add an animal. */
 export interface NewPet {
   /**
-   * Unicode text of at most 1,000 code points that is not blank, without U+0000 and lone surrogates. Stored as it is.
+   * Unicode text of at most 1,000 code points that is not blank, without U+0000 and lone surrogates. Kept
+   * exactly as given.
    */
   readonly name: string;
   /** Any int64. A number must be a safe integer. */
@@ -50,7 +51,6 @@ const RULES = {
   categoryId(categoryId: unknown) {
     if (toInt64(categoryId) !== undefined) return undefined;
     const rule = `must be an integer from ${INT64_MIN} to ${INT64_MAX}`;
-    // Numbers beyond 2^53 have already lost digits.
     return Number.isInteger(categoryId) ? `${rule}: this number is too large to be exact` : rule;
   },
   status: petStatusFault,
@@ -60,7 +60,7 @@ const RULES = {
 export const PET_FIELDS = Object.keys(RULES) as ReadonlyArray<keyof UnsavedPet>;
 
 /**
- * Checks a new animal by every rule and fills in the default status. Other members are ignored.
+ * The checked animal, with the default status filled in. Other members are ignored.
  * @throws {InvalidPetError} naming every fault
  */
 export function unsavedPet(given: NewPet): UnsavedPet {
@@ -69,8 +69,7 @@ export function unsavedPet(given: NewPet): UnsavedPet {
 }
 
 /**
- * Checks a change by every rule, and returns the fields that it has: at least one. A field that is `undefined` counts
- * as omitted.
+ * The checked fields of a change, at least one. A field that is `undefined` counts as omitted.
  * @throws {InvalidPetError} naming every fault
  */
 export function petChange(given: Partial<NewPet>): Partial<UnsavedPet> {
@@ -85,7 +84,7 @@ export function petChange(given: Partial<NewPet>): Partial<UnsavedPet> {
 }
 
 /**
- * The animal in data from outside, such as a database document. Integers may be bigints or safe numbers.
+ * Reads an animal from unchecked data, such as a database document. Integers may be bigints or safe numbers.
  * @throws {InvalidPetError} the data is not a valid animal
  */
 export function petFrom(data: { readonly [Field in keyof Pet]?: unknown }): Pet {
@@ -99,7 +98,7 @@ export function petFrom(data: { readonly [Field in keyof Pet]?: unknown }): Pet 
 export const petWithId = (id: bigint, { name, categoryId, status }: UnsavedPet): Pet =>
   Object.freeze({ id, name, categoryId, status });
 
-/** A text that two animals share exactly if all their fields but the id are equal. */
+/** A text that is equal for animals with the same name, category and status, and different for all others. */
 export const fingerprintOf = ({ name, categoryId, status }: UnsavedPet): string =>
   JSON.stringify([name, String(categoryId), status]);
 
@@ -114,7 +113,7 @@ function validFields(given: Partial<Fields>): Partial<UnsavedPet> {
     return message === undefined ? [] : [{ field, message }];
   });
   if (faults.length > 0) throw new InvalidPetError(faults);
-  // A valid category may be a number. A change may omit it.
+  // A valid category may be a number: it becomes a bigint. A change may omit it.
   const categoryId = toInt64(given.categoryId);
   return Object.freeze({ ...given, ...(categoryId !== undefined && { categoryId }) }) as UnsavedPet;
 }

@@ -3,7 +3,7 @@ export const isBlank = (text: string): boolean => /^\p{White_Space}*$/u.test(tex
 
 /** Whether a text has more than `length` Unicode code points. */
 export function isLongerThan(text: string, length: number): boolean {
-  // Cut first, so that a long text is not counted whole. A code point takes one or two units.
+  // Counts only the beginning of a long text. A code point has one or two units.
   const counted = text.slice(0, 2 * length + 1);
   return counted.length > length && Array.from(counted).length > length;
 }

@@ -10,8 +10,8 @@ import {
   type Authenticator,
 } from '../../application/ports/authenticator.js';
 import { systemClock, type Clock } from '../../application/ports/clock.js';
-import { requireValid } from '../../domain/errors.js';
-import { hashApiKey, readApiKeyId, staticKeyFault, staticKeyId } from './api-key.js';
+import { requireNoFaults } from '../../domain/errors.js';
+import { hashApiKey, apiKeyIdIn, staticKeyFault, staticKeyId } from './api-key.js';
 
 /** Which keys are accepted. Without any, every credential is refused. */
 export interface ApiKeyAuthenticatorOptions {
@@ -24,11 +24,11 @@ export interface ApiKeyAuthenticatorOptions {
 }
 
 /**
- * Authenticates API keys: static keys first, then managed keys, by format and checksum, by a look-up of the id, and
- * by hash. A change to a managed key takes effect at most 500 ms after the store acknowledged it.
+ * Accepts static keys, and managed keys whose checksum is right and whose hash is stored under their id. A change to a
+ * managed key takes effect at most 500 ms after the store acknowledged it.
  */
 export class ApiKeyAuthenticator implements Authenticator {
-  /** The ids of static keys, by the hash of the key. */
+  /** Ids of static keys by hash. */
   readonly #staticIds: ReadonlyMap<string, string>;
   readonly #findById: ApiKeyRepository['findById'];
   readonly #clock: Clock;
@@ -36,7 +36,7 @@ export class ApiKeyAuthenticator implements Authenticator {
   /** @throws {InvalidParameterError} naming, by position, every static key that is not a bearer token. */
   constructor({ staticKeys = [], apiKeys, clock = systemClock }: ApiKeyAuthenticatorOptions) {
     const faults = staticKeys.map((key, index) => [`static key ${index + 1}`, staticKeyFault(key)]);
-    requireValid(Object.fromEntries(faults));
+    requireNoFaults(Object.fromEntries(faults));
     this.#staticIds = new Map(staticKeys.map((key) => [hashApiKey(key), staticKeyId(key)]));
     this.#findById = apiKeys ? cached(apiKeys) : async () => undefined;
     this.#clock = clock;
@@ -45,19 +45,19 @@ export class ApiKeyAuthenticator implements Authenticator {
   async authenticate(credential: string, { signal }: CallOptions = {}): Promise<Authentication> {
     signal?.throwIfAborted();
     const hash = hashApiKey(credential);
-    // Its timing reveals nothing: nobody can choose the hash of a guess.
+    // The timing of this look-up depends on hashes alone, so it does not lead to a key.
     const staticId = this.#staticIds.get(hash);
     if (staticId !== undefined) return accepted(staticId, SCOPES);
 
-    const id = readApiKeyId(credential);
+    const id = apiKeyIdIn(credential);
     const found = id === undefined ? undefined : await unlessAborted(this.#findById(id), signal);
     if (found === undefined || !isEqual(hash, found.hash)) return { ok: false, reason: 'unknown' };
     const { id: keyId, expiresAt, scopes } = found;
     const state = apiKeyState(found, this.#clock.now().getTime());
     if (state === 'active') return accepted(keyId, scopes.filter(isScope));
     if (state === 'revoked') return { ok: false, reason: 'revoked', keyId };
-    // `?? 0` is for the compiler: only a key with an expiry can be expired.
-    return { ok: false, reason: 'expired', keyId, at: new Date(expiresAt ?? 0) };
+    // Safe: only a key with an expiry can have expired.
+    return { ok: false, reason: 'expired', keyId, at: new Date(expiresAt as number) };
   }
 }
 
@@ -67,10 +67,10 @@ const accepted = (keyId: string, scopes: readonly string[]): Authentication => (
   principal: { keyId, scopes: new Set(scopes) },
 });
 
-/** How long a look-up is reused, in milliseconds, counted from its start: the store may have read the key then. */
+/** How long a look-up is reused, in milliseconds from its start: the store may have read the key then. */
 const CACHE_LIFETIME = 500;
 
-/** A full cache is emptied. Its entries would expire within half a second anyway. */
+/** A full cache is emptied: its entries expire within half a second anyway. */
 const CACHE_SIZE = 1000;
 
 /** Calls share look-ups. A failed look-up is not kept. */

@@ -2,15 +2,15 @@ import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /*
- * A managed key is `ast_live_<key id>_<secret>_<crc>`: 8 characters of id, 43 of secret and 6 of CRC-32 over
+ * A managed key is `ast_live_<key id>_<secret>_<crc>`: 8 characters of id, 43 of secret and 6 of checksum over
  * everything before the last `_`, in base62. The checksum detects a mistyped key without a look-up; anyone can
  * compute it. The key has only letters, digits and `_`, so a double click selects it whole.
  */
 const MANAGED_KEY = /^(ast_live_([0-9A-Za-z]{8})_[0-9A-Za-z]{43})_([0-9A-Za-z]{6})$/;
 
-const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Makes a key with 256 secret bits. `id`: 8 of 0-9, A-Z and a-z; default: random. */
+/** Makes a key with 256 secret bits. `id`: 8 digits in base62. Default: random. */
 export function generateApiKey(id = randomText(8)): { id: string; key: string; hash: string } {
   const content = `ast_live_${id}_${randomText(43)}`;
   const key = `${content}_${checksum(content)}`;
@@ -18,7 +18,7 @@ export function generateApiKey(id = randomText(8)): { id: string; key: string; h
 }
 
 /** The id in a managed key; `undefined` for any other text, or if the checksum is wrong. */
-export function readApiKeyId(text: string): string | undefined {
+export function apiKeyIdIn(text: string): string | undefined {
   const [, content, id, crc] = MANAGED_KEY.exec(text) ?? [];
   return content !== undefined && checksum(content) === crc ? id : undefined;
 }
@@ -30,24 +30,24 @@ export const staticKeyFault = (key: string): string | undefined =>
     : 'must be a bearer token: letters (A-Z, a-z), digits and - . _ ~ + /, then any number of =';
 
 /**
- * Identifies a static key in logs, the same in every process. Not a part of the hash that grants access, which must
- * not appear in logs.
+ * Identifies a static key in logs, the same in every process. A hash of its own: the one that grants access must not
+ * appear in logs.
  */
 export const staticKeyId = (key: string): string =>
   `static-${hash('sha256', `animal-store static key id\0${key}`, 'hex').slice(0, 12)}`;
 
 /**
- * SHA-256 of the whole key, 64 lower-case hexadecimal digits. A fast hash is enough for stored keys: nobody can
- * search 256 random bits.
+ * The hash of a key, as `ApiKeyRecord` has it. A fast hash is enough: nobody can search 256 random bits.
  */
 export const hashApiKey = (key: string): string => hash('sha256', key, 'hex');
 
 const randomText = (length: number): string =>
-  Array.from({ length }, () => DIGITS.charAt(randomInt(DIGITS.length))).join('');
+  Array.from({ length }, () => BASE62.charAt(randomInt(BASE62.length))).join('');
 
+/** CRC-32, as six digits in base62. */
 function checksum(content: string): string {
   let text = '';
-  for (let rest = crc32(content); text.length < 6; rest = Math.floor(rest / DIGITS.length))
-    text = DIGITS.charAt(rest % DIGITS.length) + text;
+  for (let rest = crc32(content); text.length < 6; rest = Math.floor(rest / BASE62.length))
+    text = BASE62.charAt(rest % BASE62.length) + text;
   return text;
 }

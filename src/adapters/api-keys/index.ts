@@ -1,5 +1,5 @@
 /**
- * Authentication by API keys, static and managed, and `ManagedApiKeys` to issue, list and revoke them.
+ * Authentication by static and managed API keys, and `ManagedApiKeys`, which issues, lists and revokes managed keys.
  *
  * @packageDocumentation
  */

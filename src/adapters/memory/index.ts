@@ -1,5 +1,5 @@
 /**
- * A store in the memory of the process: for tests, demos, and as the reference to copy from.
+ * A store in the memory of the process: for tests, demos, and as a model for adapters.
  *
  * @packageDocumentation
  */

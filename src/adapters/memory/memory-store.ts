@@ -17,8 +17,8 @@ import { petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 
 /**
- * Opens a new, empty store in the memory of this process. Its data is lost when the process ends. No
- * operation awaits anything, so no other call can interleave with it.
+ * Opens a new, empty store in the memory of this process. Its data is lost when the process ends. No operation awaits
+ * anything, so each is atomic.
  */
 export function openMemoryStore(): CompleteStore {
   let isOpen = true;
@@ -29,12 +29,12 @@ export function openMemoryStore(): CompleteStore {
   const claims = new Map<string, Claim & { readonly petId: bigint }>();
   const apiKeysById = new Map<string, ApiKeyRecord>();
 
-  function begin(doing: string, signal: AbortSignal | undefined): void {
+  function requireOpen(doing: string, signal: AbortSignal | undefined): void {
     signal?.throwIfAborted();
     if (!isOpen) throw new UnavailableError(`${doing} after close`);
   }
 
-  function store(pet: UnsavedPet): Pet {
+  function insert(pet: UnsavedPet): Pet {
     greatestId += 1n;
     const stored = petWithId(greatestId, pet);
     petsById.set(stored.id, stored);
@@ -43,35 +43,35 @@ export function openMemoryStore(): CompleteStore {
 
   const pets: PetRepository = {
     async add(pet, { signal } = {}) {
-      begin('adding an animal', signal);
-      return store(pet);
+      requireOpen('adding an animal', signal);
+      return insert(pet);
     },
 
     async addOnce(pet, claim, now, { signal } = {}) {
-      begin('adding an animal', signal);
-      const key = claimId(claim);
-      const earlier = claims.get(key);
+      requireOpen('adding an animal', signal);
+      const id = claimId(claim);
+      const earlier = claims.get(id);
       if (earlier && earlier.keepUntil > now) {
         if (earlier.fingerprint !== claim.fingerprint) throw new IdempotencyKeyReusedError();
         return { pet: petWithId(earlier.petId, pet), replayed: true };
       }
-      // Removes expired claims. The oldest come first in a Map.
-      for (const [id, { keepUntil }] of claims) {
+      // Expired claims come first: a Map keeps the order of insertion.
+      for (const [old, { keepUntil }] of claims) {
         if (keepUntil > now) break;
-        claims.delete(id);
+        claims.delete(old);
       }
-      const stored = store(pet);
-      claims.set(key, { ...claim, petId: stored.id });
+      const stored = insert(pet);
+      claims.set(id, { ...claim, petId: stored.id });
       return { pet: stored, replayed: false };
     },
 
     async findById(id, { signal } = {}) {
-      begin('reading an animal', signal);
+      requireOpen('reading an animal', signal);
       return petsById.get(id);
     },
 
     async list({ after, limit, status }, { signal } = {}) {
-      begin('listing animals', signal);
+      requireOpen('listing animals', signal);
       const page: Pet[] = [];
       for (const pet of petsById.values()) {
         if (page.length === limit) break;
@@ -91,7 +91,7 @@ export function openMemoryStore(): CompleteStore {
 
   const changes: PetChanges = {
     async change(id, change, from, { signal } = {}) {
-      begin('changing an animal', signal);
+      requireOpen('changing an animal', signal);
       const pet = findWithStatus(id, from);
       if (pet === undefined) return undefined;
       const changed = petWithId(id, { ...pet, ...change });
@@ -100,31 +100,31 @@ export function openMemoryStore(): CompleteStore {
     },
 
     async remove(id, from, { signal } = {}) {
-      begin('removing an animal', signal);
+      requireOpen('removing an animal', signal);
       return findWithStatus(id, from) !== undefined && petsById.delete(id);
     },
   };
 
   const apiKeys: ApiKeyRepository = {
     async add(apiKey, { signal } = {}) {
-      begin('adding an API key', signal);
+      requireOpen('adding an API key', signal);
       if (apiKeysById.has(apiKey.id)) return false;
       apiKeysById.set(apiKey.id, apiKey);
       return true;
     },
 
     async findById(id, { signal } = {}) {
-      begin('reading an API key', signal);
+      requireOpen('reading an API key', signal);
       return apiKeysById.get(id);
     },
 
     async list({ signal } = {}) {
-      begin('listing API keys', signal);
+      requireOpen('listing API keys', signal);
       return [...apiKeysById.values()].sort((one, other) => one.createdAt - other.createdAt);
     },
 
     async revoke(id, at, { signal } = {}) {
-      begin('revoking an API key', signal);
+      requireOpen('revoking an API key', signal);
       const apiKey = apiKeysById.get(id);
       if (apiKey === undefined) return undefined;
       const revoked = { ...apiKey, revokedAt: apiKey.revokedAt ?? at };
@@ -135,12 +135,12 @@ export function openMemoryStore(): CompleteStore {
 
   const transfer: CatalogueTransfer = {
     async lastId({ signal } = {}) {
-      begin('reading the last id', signal);
+      requireOpen('reading the last id', signal);
       return greatestId;
     },
 
     async writePets(copied, lastId, { signal } = {}) {
-      begin('writing animals', signal);
+      requireOpen('writing animals', signal);
       if (lastId > greatestId) greatestId = lastId;
       for (const pet of copied) if (!petsById.has(pet.id)) petsById.set(pet.id, pet);
       // A Map keeps the order of insertion, and lists are in ascending order of id.
@@ -156,20 +156,20 @@ export function openMemoryStore(): CompleteStore {
     changes,
     apiKeys,
     transfer,
-    location: 'memory, lost when the service stops',
-    check: async ({ signal } = {}) => begin('checking the store', signal),
+    location: 'memory, lost when the process ends',
+    check: async ({ signal } = {}) => requireOpen('checking the store', signal),
     close,
     [Symbol.asyncDispose]: close,
   };
 }
 
-/** Opens a new store each time, at the URL `memory:`. */
+/** Opens a new store for each `memory:`. */
 export const memoryStoreFactory: StoreFactory = {
   scheme: 'memory',
   async open(url, options = {}) {
     if (url === 'memory:' && openModeOf(options) === 'create') return openMemoryStore();
     throw permanentError(
-      'STORE_URL must be memory: alone. It is always a new store, so there is none to read or to find.',
+      'A store in memory has the URL memory: alone, and is always new: there is none to read or to find.',
     );
   },
 };

@@ -3,11 +3,11 @@ import type { CallOptions } from '../animal-store.js';
 /**
  * Driven port: where managed API keys are stored, as hashes only. Every adapter passes `apiKeyRepositoryTests`.
  *
- * Arguments, overlapping calls, failures and aborts are as in `PetRepository`. After a change is
- * acknowledged, every later read sees it, in every process on the store.
+ * Arguments, overlapping calls, failures and aborts are as in `PetRepository`. After a change is acknowledged, every
+ * later read sees it, in every process on the store.
  */
 export interface ApiKeyRepository {
-  /** Stores a new key. Resolves to `false`, and changes nothing, when its id is taken. */
+  /** Stores a new key. Resolves to `false`, and changes nothing, when the id is taken. */
   add(apiKey: ApiKeyRecord, options?: CallOptions): Promise<boolean>;
 
   /** Resolves to `undefined` when no key has this id. */
@@ -17,7 +17,7 @@ export interface ApiKeyRepository {
   list(options?: CallOptions): Promise<readonly ApiKeyRecord[]>;
 
   /**
-   * Revokes a key permanently. A second revocation keeps the time of the first. Resolves to the key as it is now, or to
+   * Revokes a key permanently. A second revocation keeps the time of the first. Resolves to the key after it, or to
    * `undefined` when no key has this id.
    */
   revoke(id: string, at: number, options?: CallOptions): Promise<ApiKeyRecord | undefined>;
@@ -30,7 +30,7 @@ export interface ApiKeyRepository {
 export interface ApiKeyRecord {
   /** Public identifier, part of the key's text; not secret. */
   readonly id: string;
-  /** What its owner calls it. */
+  /** For people, such as `shop-window`. */
   readonly name: string;
   /** SHA-256 of the whole key, 64 lower-case hexadecimal digits. */
   readonly hash: string;

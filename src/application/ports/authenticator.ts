@@ -1,6 +1,6 @@
 import type { CallOptions } from '../animal-store.js';
 
-/** Every scope, in the order in which they are listed. */
+/** Every scope. */
 export const SCOPES = Object.freeze(['pets:read', 'pets:write', 'pets:delete'] as const);
 
 /**
@@ -9,7 +9,7 @@ export const SCOPES = Object.freeze(['pets:read', 'pets:write', 'pets:delete'] a
  */
 export type Scope = (typeof SCOPES)[number];
 
-/** Whether `value` is a scope. Case matters. */
+/** Whether `value` is a scope. */
 export const isScope = (value: unknown): value is Scope => SCOPES.some((scope) => scope === value);
 
 /** Driven port: finds out who sent a credential and what they may do. Every adapter passes `authenticatorTests`. */
@@ -23,8 +23,8 @@ export interface Authenticator {
 }
 
 /**
- * The result: who is calling, or why the credential is invalid. `expired` and `revoked` are revealed only to a caller
- * who holds the whole credential; for everyone else it is `unknown`.
+ * The result: who is calling, or why the credential is invalid. Only a caller who holds the whole credential learns
+ * `expired` or `revoked`; everyone else gets `unknown`.
  */
 export type Authentication =
   | { readonly ok: true; readonly principal: Principal }
@@ -34,7 +34,10 @@ export type Authentication =
 
 /** Who is calling. */
 export interface Principal {
-  /** The key's public id, for logs and claims: constant, 1 to 255 characters, without U+0000 and lone surrogates. */
+  /**
+   * Public id of the credential, the same for every call: for logs, and as the `scope` of idempotency keys. 1 to 255
+   * characters, without U+0000 and lone surrogates.
+   */
   readonly keyId: string;
   /** What this caller may do. */
   readonly scopes: ReadonlySet<string>;

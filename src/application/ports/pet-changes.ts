@@ -6,10 +6,10 @@ import type { CallOptions } from '../animal-store.js';
  * Driven port: changes and removes stored animals. Optional: without it a store only adds and reads. Every adapter
  * passes `petChangesTests`.
  *
- * Each call is one atomic step, in one process and across processes. The change is on disk (or acknowledged by a
- * majority) when it resolves, and every later read sees it. Arguments, overlapping calls, failures and aborts are as
- * in `PetRepository`. If the outcome is unknown, reject with `UnavailableError`. Do not repeat the change: it could
- * take effect twice.
+ * Each call is one atomic step, in one process and across processes. When a call resolves, the change is on disk (or
+ * acknowledged by a majority), and every later read sees it. Arguments, overlapping calls, failures and aborts are as
+ * in `PetRepository`. If the outcome is unknown, the call rejects with `UnavailableError`. A store does not repeat
+ * the change: it could take effect twice.
  */
 export interface PetChanges {
   /**

@@ -6,7 +6,7 @@ import type { CallOptions, CreatedPet, IdempotencyKey, PetQuery } from '../anima
  *
  * For all operations:
  * - Ids are int64. Arguments never change after the call, so a store may keep them. Animals in results are frozen.
- * - Calls may overlap, also across the processes that share the store. `import` starts 64 adds at once.
+ * - Calls may overlap, also across the processes that share the store. An import starts 64 calls at once.
  * - A call rejects with `UnavailableError` when the store is unreachable, cannot write or is closed, with the
  *   technology's own error as its `cause`.
  * - An aborted `signal` rejects with its reason (see `CallOptions`). When a call has settled, it must have removed
@@ -22,13 +22,13 @@ export interface PetRepository {
   add(pet: UnsavedPet, options?: CallOptions): Promise<Pet>;
 
   /**
-   * As `add`, but stores the animal at most once for the `scope` and `key` of the claim, even by simultaneous calls
-   * and across processes.
+   * As `add`, but stores the animal at most once for the `scope` and `key` of the claim, also if calls overlap, in
+   * one process or several.
    *
-   * The first call stores animal and claim in one step. Until the claim's `keepUntil`, compared with `now`, a later
-   * call with the same fingerprint stores nothing and resolves to `petWithId(id, pet)`, `replayed: true`, even if the
-   * animal was changed or removed. Equal fingerprints mean equal animals, so a store keeps only the id with the
-   * claim.
+   * The first call stores animal and claim in one step. While the stored `keepUntil` is greater than the `now` of a
+   * later call with the same fingerprint, that call stores nothing. It resolves to `petWithId(id, pet)`,
+   * `replayed: true`, even if the animal was changed or removed. Equal fingerprints mean equal animals, so a store
+   * keeps only the id with the claim.
    * @throws {IdempotencyKeyReusedError} the claim was made with another fingerprint. Nothing is stored.
    * @throws {IdempotencyConflictError} another call with the claim is still in progress. Nothing is stored.
    */
@@ -37,15 +37,18 @@ export interface PetRepository {
   /** Resolves to `undefined` when no animal has this id. */
   findById(id: bigint, options?: CallOptions): Promise<Pet | undefined>;
 
-  /** Returns the first `limit` animals (1 to 1,000) with an id greater than `after`, in ascending order of id. */
-  list(query: PetQuery & { limit: number }, options?: CallOptions): Promise<readonly Pet[]>;
+  /** Returns the first `limit` (here 1 to 1,000) animals with an id greater than `after`, in ascending order of id. */
+  list(
+    query: PetQuery & { readonly limit: number },
+    options?: CallOptions,
+  ): Promise<readonly Pet[]>;
 }
 
 /** An idempotency key as a store keeps it. Equal keys of different scopes are different claims. */
 export interface Claim extends IdempotencyKey {
   /** Equal for equal animals, different for different ones: `fingerprintOf`. */
   readonly fingerprint: string;
-  /** Milliseconds since 1970. From then on the claim counts as never made, even if it is still stored. */
+  /** Milliseconds since 1970. From then on the claim is expired: as if it was never made. */
   readonly keepUntil: number;
 }
 

@@ -46,17 +46,11 @@ export interface StoreFactory {
   /**
    * Opens the store at a URL. If the database is only unreachable for now, this still succeeds. The calls reject with
    * `UnavailableError` until it is reachable.
-   * @throws {Error} the store cannot be used; the message says why in one line, without secrets. After a
-   * `permanentError` commands end with 2, not 1.
+   * @throws {Error} the store cannot be used. The message says why in one line, without secrets. `isPermanent: true` on
+   * the error says that a retry is useless.
    */
   open(url: string, options?: OpenOptions): Promise<Store>;
 }
-
-/**
- * An error that no retry can fix: a person must act. An error class of an adapter has a member `isPermanent` instead.
- */
-export const permanentError = (message: string): Error =>
-  Object.assign(new Error(message), { isPermanent: true });
 
 /** How a store is opened. */
 export interface OpenOptions {
@@ -67,8 +61,8 @@ export interface OpenOptions {
 const OPEN_MODES = ['create', 'existing', 'read'] as const;
 
 /**
- * What opening may do. `create` makes a store if none exists. `existing` fails if none exists. `read` does too, and
- * every write rejects with `UnavailableError`. If the technology has snapshots, all reads of such a store use the
+ * What opening may do. `create` makes a store if none exists. `existing` fails if none exists. `read` also fails then,
+ * and every write rejects with `UnavailableError`. If the technology has snapshots, all reads of such a store use the
  * same one.
  */
 export type OpenMode = (typeof OPEN_MODES)[number];
@@ -83,9 +77,13 @@ export function openModeOf({ mode = 'create' }: OpenOptions): OpenMode {
 }
 
 /**
- * @param doing the write to refuse
+ * @param doing names the write, as in "adding an animal"
  * @throws {UnavailableError} the store is open for reading only
  */
 export function requireWritable(mode: OpenMode, doing: string): void {
   if (mode === 'read') throw new UnavailableError(doing, { cause: new Error('opened to read') });
 }
+
+/** An error that a retry cannot fix. Other classes of errors have the property `isPermanent` as well. */
+export const permanentError = (message: string): Error =>
+  Object.assign(new Error(message), { isPermanent: true });

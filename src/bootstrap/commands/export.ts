@@ -25,7 +25,7 @@ async function exportPets(context: CommandContext, file: string, inCsv: boolean)
     let exported = 0;
     async function* lines(): AsyncGenerator<string> {
       if (inCsv) yield csvLine(COLUMNS);
-      for await (const page of petPages(store, { signal })) {
+      for await (const page of petPages(store.pets, { signal })) {
         yield page.map(inCsv ? csvLineOf : jsonLineOf).join('');
         exported += page.length;
       }

@@ -47,7 +47,7 @@ async function importFile(
   const ignored = ignoreOthers ? new Set<string>() : undefined;
   const bytes = await bytesOf(context, file);
   const plan = await planImport(rowsOf(textOf(bytes), ignored), { signal });
-  requireNoFaults(io, plan.faults);
+  refuseFaults(io, plan.faults);
   const toAdd = plan.toAdd.length;
   if (toAdd + plan.toChange.size === 0) throw new UsageError('FILE has no animals.');
   if (ignored?.size) note(io, `Ignored: ${[...ignored].join(', ')}.`);
@@ -60,7 +60,7 @@ async function importFile(
     const clock = container.get(TOKENS.clock);
     const options = { store, source, dryRun, clock, signal };
     const { faults, added, changed } = await importPets(plan, options);
-    requireNoFaults(io, faults);
+    refuseFaults(io, faults);
     const importedBefore = toAdd - added;
     const unchanged = plan.toChange.size - changed;
     const result = `Animals added: ${added}, changed: ${changed}, unchanged: ${unchanged}, imported before: ${importedBefore}.\n`;
@@ -89,7 +89,7 @@ function textOf(bytes: Buffer): string {
 const SHOWN_FAULTS = 20;
 
 /** Shows the first faults. @throws {UsageError} there are any */
-function requireNoFaults(io: HostProcess, faults: readonly LineFault[]): void {
+function refuseFaults(io: HostProcess, faults: readonly LineFault[]): void {
   const sorted = faults.toSorted((one, other) => one.line - other.line);
   for (const { line, message } of sorted.slice(0, SHOWN_FAULTS))
     note(io, `Line ${line}: ${message}`);

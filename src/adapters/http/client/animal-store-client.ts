@@ -8,7 +8,7 @@ import type {
 } from '../../../application/animal-store.js';
 import {
   PAGE_LIMIT,
-  requireFrom,
+  requireValidFrom,
   requirePetId,
   requirePetQuery,
 } from '../../../application/call-rules.js';
@@ -93,7 +93,7 @@ export function animalStoreClient(settings: AnimalStoreClientOptions): AnimalSto
     changePet: (id, change, options) =>
       send(options, () => {
         const from = options?.from;
-        requireFrom(from);
+        requireValidFrom(from);
         return {
           method: 'PATCH',
           path: `/pets/${requirePetId(id)}`,
@@ -107,7 +107,7 @@ export function animalStoreClient(settings: AnimalStoreClientOptions): AnimalSto
     removePet: (id, options) =>
       send(options, () => {
         const from = options?.from;
-        requireFrom(from);
+        requireValidFrom(from);
         return {
           method: 'DELETE',
           path: `/pets/${requirePetId(id)}`,
