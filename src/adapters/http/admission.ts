@@ -8,7 +8,7 @@ import type { HttpRequest } from './http-message.js';
 export interface Admission {
   /**
    * Admits a request before its key is checked, or refuses it.
-   * @throws {BusyError} there is no room. Then nothing is held.
+   * @throws {BusyError} there is no place; none is taken.
    */
   admit(request: HttpRequest): Permit;
 }
@@ -38,8 +38,8 @@ export interface Permit {
 /** Too many requests: this one is refused before any work is done. */
 export class BusyError extends UnavailableError {
   /** @param reason why, as in "too many requests at once"; logged, not shown to clients */
-  constructor(reason: string, options?: ConstructorParameters<typeof UnavailableError>[1]) {
-    super(reason, options);
+  constructor(reason: string) {
+    super(reason);
     this.message = `The service is busy (${reason}).`;
   }
 }

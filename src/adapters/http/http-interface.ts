@@ -128,7 +128,7 @@ export class HttpInterface {
   }
 
   /**
-   * The order of the checks: OPTIONS, a place, the key, the turn of its caller, path, method, scope; then the
+   * The order of the checks: OPTIONS, admission, the key, the turn of its caller, path, method, scope; then the
    * operation's own. Only the first three are promised.
    */
   async #respond(context: RequestContext, route: Route | undefined): Promise<HttpResponse> {

@@ -1,6 +1,6 @@
 import type { Principal } from '../../application/ports/authenticator.js';
 
-/** A request, apart from any framework. Each transport makes one of what it received. */
+/** A request, apart from any framework. Each transport makes one from what it received. */
 export interface HttpRequest {
   /** As sent: case matters. */
   readonly method: string;
@@ -31,12 +31,15 @@ export interface HttpRequest {
   onAuthenticated?(principal: Principal): void;
 }
 
+/** Header fields (RFC 9110, 6.3) by their usual names, each with one value. */
+export type HeaderFields = Readonly<Record<string, string>>;
+
 /** A complete response. A HEAD request gets it without the body. */
 export interface HttpResponse {
   /** The HTTP status: 200 to 599. */
   readonly status: number;
-  /** By their usual names. A transport adds `Vary` to that of its host. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** A transport appends `Vary` to the host's own. */
+  readonly headers: HeaderFields;
   /** Text, to be sent as UTF-8, or bytes. Empty without a body. */
   readonly body: string | Uint8Array;
   /** The code of an error, for the log. */
@@ -44,9 +47,6 @@ export interface HttpResponse {
   /** Why the status is 500 or above, for the host; absent if the service is only busy. It may reveal internals. */
   readonly fault?: Error;
 }
-
-/** Header fields (RFC 9110, 6.3) by their usual names, each with one value. */
-export type HeaderFields = HttpResponse['headers'];
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -77,7 +77,7 @@ export const announcedLength = (request: Pick<HttpRequest, 'header'>): number =>
  * resolves nothing. An empty path is `/` (RFC 9110, 4.2.3).
  */
 export function splitRequestTarget(target: string): Pick<HttpRequest, 'path' | 'query'> {
-  const origin = target.replace(/^[a-z][\w+.-]*:\/\/[^/?]*/i, '');
-  const [path = ''] = origin.split('?', 1);
-  return { path: path || '/', query: origin.slice(path.length + 1) };
+  const originForm = target.replace(/^[a-z][\w+.-]*:\/\/[^/?]*/i, '');
+  const [path = ''] = originForm.split('?', 1);
+  return { path: path || '/', query: originForm.slice(path.length + 1) };
 }

@@ -1,4 +1,4 @@
-/* Swagger UI, from the files that the build copies into this folder. */
+/* Swagger UI, from the files that the build puts, compressed, into this folder. */
 
 export const PAGE = `<!doctype html>
 <html lang="en">
@@ -18,8 +18,8 @@ export const PAGE = `<!doctype html>
 `;
 
 /**
- * Starts Swagger UI. It parses responses with JSON.parse, which rounds integers beyond 2^53. Where the browser has
- * rawJSON, this keeps their digits. Highlighting takes long for large responses.
+ * Starts Swagger UI, without highlighting, which is slow for large responses. Swagger UI parses responses with
+ * JSON.parse, which rounds integers beyond 2^53: where the browser has rawJSON, this keeps their digits.
  */
 export const START_SCRIPT = `{
   const { parse, rawJSON } = JSON;

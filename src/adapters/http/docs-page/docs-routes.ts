@@ -47,6 +47,7 @@ function fileRoute({ name, type, gzip }: DocsFile, shared: HeaderFields): Route 
       // Also Origin: this Vary replaces that of `crossOriginHeaders`.
       const headers = { ...shared, Vary: 'Accept-Encoding, Origin', 'Content-Type': type };
       const accepted = request.header('accept-encoding') ?? '';
+      // Unless its weight is 0 (RFC 9110, 12.4.2).
       if (/\bgzip\b(?! *; *q=0(?!\.\d*[1-9]))/i.test(accepted)) {
         const compressed = { ...headers, 'Content-Encoding': 'gzip' };
         return respondConditionally(request, { status: 200, headers: compressed, body: gzip });
@@ -63,7 +64,7 @@ async function gunzip(bytes: Uint8Array): Promise<Uint8Array> {
 }
 
 /**
- * The page may load its own files and send requests to the service, at its own origin and its published addresses. No
+ * The page may load its own files, and send requests to its own origin and the service's published addresses. No
  * other page may frame it.
  */
 function contentPolicy({ publicUrl, stagingUrl }: HttpSettings): string {

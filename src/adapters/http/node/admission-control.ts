@@ -2,7 +2,7 @@ import { BusyError, type Admission, type Permit } from '../admission.js';
 import type { HttpRequest } from '../http-message.js';
 import { scheduler } from './fair-scheduler.js';
 
-// Shared, because capturing a stack costs more than the response.
+// One error for all: capturing a stack costs more than the response.
 const TOO_MANY = new BusyError('too many requests at once, or too many of this caller');
 const TOO_LATE = new BusyError('too busy to answer soon');
 
@@ -79,7 +79,7 @@ export class AdmissionControl implements Admission {
           request.onSent ? request.onSent(resolve) : resolve(),
         );
         // Reading ends with the response. Only a call of the store may go on.
-        const settled = pool === this.#working && work && endOrAbandoned(work);
+        const settled = pool === this.#working && work && settledOrAbandoned(work);
         void Promise.allSettled([sent, settled]).then(() => pool.add(caller, -1));
       },
     };
@@ -87,27 +87,27 @@ export class AdmissionControl implements Admission {
 }
 
 /** Settles when the work does, at the latest after `MAX_ABANDONED_TIME`. */
-const endOrAbandoned = (work: Promise<unknown>): Promise<unknown> => {
+const settledOrAbandoned = (work: Promise<unknown>): Promise<unknown> => {
   const late = new Promise((resolve) => setTimeout(resolve, MAX_ABANDONED_TIME).unref());
   return Promise.race([work, late]);
 };
 
 /** Places, and how many of them each caller holds. */
 class Pool {
-  readonly #most: number;
+  readonly #size: number;
   readonly #held = new Map<string, number>();
   used = 0;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(size: number) {
+    this.#size = size;
   }
 
   /** Whether a caller gets no further place: it holds its whole share, or it holds any and none is left. */
   refuses(caller: string): boolean {
     const held = this.#held.get(caller) ?? 0;
     if (held === 0) return false;
-    const share = Math.ceil(this.#most * SHARE);
-    return held >= share || this.used >= this.#most;
+    const share = Math.ceil(this.#size * SHARE);
+    return held >= share || this.used >= this.#size;
   }
 
   /** Adds to the places that a caller holds, without a check. */

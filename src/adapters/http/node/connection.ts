@@ -7,8 +7,8 @@ import type { ServerLimits } from './server-limits.js';
 /** How much input is parsed before other connections have their turn, in bytes. */
 const PIECE = 1024;
 /**
- * The number of queues for the first input of connections, chosen by port. In one queue by address, a client would wait
- * for all others behind its proxy; with a queue for each, newcomers would outnumber the other callers.
+ * The first input of connections waits in this many queues, chosen by the client's port. By address, all clients behind
+ * one proxy would share a queue; with a queue for each connection, new ones would crowd out other callers.
  */
 const NEWCOMER_QUEUES = 24;
 
@@ -23,7 +23,7 @@ export class Connection extends Duplex {
   readonly #socket: Socket;
   readonly #headersTimeout: number;
   readonly #onLate: () => void;
-  /** Whether its first input has waited for its turn. */
+  /** Whether its first input was queued for a turn. */
   #isKnown = false;
   #isInputOver = false;
   /** Whether a request has begun to arrive. */
@@ -86,7 +86,7 @@ export class Connection extends Duplex {
     return this.responses.size !== 1 || this.writableLength > 0;
   }
 
-  /** Gives the client so many milliseconds for the rest of a request whose headers have come. Default: no limit. */
+  /** Limits the time for the rest of a request whose headers have come, in milliseconds. Default: no limit. */
   limitRequest(milliseconds?: number): void {
     if (!this.writable) return;
     this.#isReceiving = false;
@@ -118,12 +118,12 @@ export class Connection extends Duplex {
     return setTimeout(() => this.#inTurn(work), milliseconds);
   }
 
-  /** Does work in a turn of the client: thousands may end at once, and each end costs as much as a request. */
+  /** Works in a turn of the client's address: thousands may end at once, and each end costs as much as a request. */
   #inTurn(work: () => unknown): void {
     void scheduler.takeTurn(this.remoteAddress).then(work);
   }
 
-  /** Passes input. The first input, and what is larger than a piece, waits for a turn before each piece. */
+  /** Passes small input at once. The first input, and input larger than a piece, waits for a turn. */
   #receive(input: Buffer): void {
     // Discarded, not left unread: closing would then reset the connection.
     if (!this.writable || this.#isInputOver) return;
@@ -131,12 +131,13 @@ export class Connection extends Duplex {
     if (this.#isKnown && !isLarge) return this.#pass(input);
     this.#isKnown = true;
     const socket = this.#socket;
+    // Back into the socket: `read` takes out one piece, and emits `data`, which calls this method again.
     socket.pause();
     socket.unshift(input);
     const newcomer = `new ${(socket.remotePort ?? 0) % NEWCOMER_QUEUES}`;
+    const caller = isLarge ? this.remoteAddress : newcomer;
     const size = Math.min(PIECE, input.length);
-    // Reading emits `data`, and then this method passes the piece.
-    void scheduler.takeTurn(isLarge ? this.remoteAddress : newcomer).then(() => socket.read(size));
+    void scheduler.takeTurn(caller).then(() => socket.read(size));
   }
 
   #pass(piece: Buffer): void {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { DocsFile } from '../docs-page/docs-routes.js';
 
-/** The static files of the docs page, with their types. The build packs them. */
+/** The static files of the docs page, with their types. The build compresses them. */
 const FILES = [
   ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
   ['swagger-ui.css', 'text/css; charset=utf-8'],

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** At most so many tasks start together. That is cheaper: their code stays in the processor's caches. */
-const LARGEST_GROUP = 24;
+/** At most this many tasks start together. That is cheaper: their code stays in the processor's caches. */
+const MAX_GROUP_SIZE = 24;
 /** How long tasks are started in one turn of the event loop, in milliseconds. */
 const TIME_PER_TURN = 5;
-/** While connections come, at most so many turns in a row accept one and start nothing. */
-const MOST_ACCEPTING_TURNS = 32;
+/** While connections come, at most this many turns in a row accept one and start nothing. */
+const MAX_ACCEPTING_TURNS = 32;
 
 /**
  * Shares the event loop: starts tasks for a few milliseconds in a turn, round-robin over callers. So neither a flood
@@ -15,12 +15,15 @@ export class FairScheduler {
   /** The waiting tasks by caller, the oldest first. The caller whose turn is next comes first. */
   readonly #queues = new Map<string, Array<() => void>>();
   #isStarting = false;
-  /** The number of turns that have begun. */
+  /** The number of turns in which tasks have started. */
   #turns = 0;
-  #groupSize = LARGEST_GROUP;
+  #groupSize = MAX_GROUP_SIZE;
   #hasAccepted = false;
 
-  /** Resolves when a task of `caller` may start: to true if that is later than the next turn of the event loop. */
+  /**
+   * Resolves when a task of `caller` may start: to whether it waited for more than one turn.
+   * @param caller a key id, an IP address, or a queue of new connections
+   */
   takeTurn(caller = ''): Promise<boolean> {
     const earliest = this.#turns + 1;
     const turn = new Promise<boolean>((resolve) => {
@@ -52,9 +55,9 @@ export class FairScheduler {
     this.#isStarting = false;
   }
 
-  /** Resolves in the next turn that accepts no connection, or after `MOST_ACCEPTING_TURNS` that did. */
+  /** Resolves in the next turn that accepts no connection, or after `MAX_ACCEPTING_TURNS` that did. */
   async #quietTurn(): Promise<void> {
-    for (let accepting = 0; accepting <= MOST_ACCEPTING_TURNS; accepting += 1) {
+    for (let accepting = 0; accepting <= MAX_ACCEPTING_TURNS; accepting += 1) {
       this.#hasAccepted = false;
       await nextTurn();
       if (!this.#hasAccepted) return;
@@ -62,7 +65,8 @@ export class FairScheduler {
   }
 
   /**
-   * Starts a group. Resolves to the milliseconds that it took. If they are too many, the next group is half as large.
+   * Starts a group. Resolves to the milliseconds that it took. A group that takes too long halves the next one; a full
+   * one that does not lets it grow by one.
    */
   async #startGroup(): Promise<number> {
     const began = performance.now();
@@ -75,11 +79,11 @@ export class FairScheduler {
       this.#queues.delete(caller);
       if (queue.length > 0) this.#queues.set(caller, queue);
     }
-    // The next tick comes when every task of the group has finished or waits for something.
+    // Ticks run after all microtasks: by then every task of the group has finished or waits for I/O.
     await new Promise<void>((resolve) => process.nextTick(resolve));
     const took = performance.now() - began;
     if (took > TIME_PER_TURN) this.#groupSize = Math.ceil(this.#groupSize / 2);
-    else if (started === this.#groupSize && started < LARGEST_GROUP) this.#groupSize += 1;
+    else if (started === this.#groupSize && started < MAX_GROUP_SIZE) this.#groupSize += 1;
     return took;
   }
 }

@@ -4,11 +4,12 @@ import { IncomingMessage } from 'node:http';
 const SMALL = 512;
 
 /**
- * A request that joins the small chunks of its body which are parsed together. Each as a buffer of its own, 64 KiB in
- * chunks of one byte would take 16 MB, and the requests of one API key could exhaust the memory.
+ * A request that joins the small chunks of its body which are parsed together. Node.js makes a buffer of each chunk:
+ * 64 KiB in chunks of one byte would take 16 MB, and the requests of one API key could exhaust the memory.
  */
 export class JoinedRequest extends IncomingMessage {
   readonly #small: Buffer[] = [];
+  /** What the last `push` has returned. */
   #hasRoom = true;
 
   /** Called by `node:http` for each chunk, and with null at the end of the body. */

@@ -38,7 +38,7 @@ export interface NodeServerOptions {
 /** May return a promise. */
 type Listener = (...exchange: Parameters<RequestListener>) => unknown;
 
-/** A stopping server accepts connections until none has come for so long, in milliseconds. */
+/** A stopping server accepts connections until none has come for this long, in milliseconds. */
 const QUIET_TIME = 20;
 /** The longest time for that, in milliseconds. */
 const ACCEPTING_TIME = 1_000;
@@ -108,7 +108,7 @@ export class NodeServer {
         if (connection.responses.size === 0) connection.end();
       }
     }, this.#limits.stopGrace);
-    const left = Math.max(1, until - performance.now());
+    const left = Math.max(0, until - performance.now());
     const deadline = setTimeout(() => {
       for (const connection of this.#open) {
         areAllAnswered &&= connection.responses.size === 0;
@@ -159,7 +159,7 @@ export class NodeServer {
       begin(request, response);
     });
     http.on('clientError', (error: ParserError, socket) =>
-      this.#fail(parserFault(error), socket as Connection, error.rawPacket),
+      this.#refuseInput(parserFault(error), socket as Connection, error.rawPacket),
     );
     return http;
   }
@@ -180,7 +180,10 @@ export class NodeServer {
     const connection = new Connection(socket, this.#limits, () => {
       const [response] = connection.responses;
       if (response?.req.complete) return; // the listener is late, not the client
-      this.#fail(new HttpError('request_timeout', 'The request did not come in time.'), connection);
+      this.#refuseInput(
+        new HttpError('request_timeout', 'The request did not come in time.'),
+        connection,
+      );
     });
     this.#open.add(connection);
     connection.once('close', () => this.#open.delete(connection));
@@ -203,20 +206,20 @@ export class NodeServer {
       responses.delete(response);
       connection.limitRequest();
     });
-    // Waits even without a previous one: the parser then first finishes its input, so that `complete` is right.
+    // Waits even without a previous one: then the parser has finished its input, and `complete` is right.
     await (previous && new Promise((resolve) => previous.once('close', resolve)));
     if (!connection.writable) return;
     this.#open.delete(connection);
     this.#open.add(connection); // as the last
     const fault = requestFault(request);
-    if (fault) return this.#refuseRequest(response, fault);
+    if (fault) return this.#respondInstead(response, fault);
     connection.limitRequest(request.complete ? undefined : this.#limits.requestTimeout);
     if (this.#isDraining) closeAfter(response);
     else if (!request.complete) this.#closeUnlessRead(response);
     try {
       await this.#listener(request, response);
     } catch (error) {
-      this.#refuseRequest(response, error);
+      this.#respondInstead(response, error);
     }
   }
 
@@ -230,41 +233,44 @@ export class NodeServer {
   }
 
   /** Responds to late or malformed input, unless the listener does: it gets the fault as an error of the request. */
-  #fail(fault: HttpError, connection: Connection, packet?: Buffer): void {
+  #refuseInput(fault: HttpError, connection: Connection, packet?: Buffer): void {
     if (!connection.writable) return;
     connection.endInput();
     const [response] = connection.responses;
-    if (response === undefined) return this.#refuse(connection, fault, unparsedRequest(packet));
+    if (response === undefined) return this.#closeWith(connection, fault, unparsedRequest(packet));
     if (response.req.complete) {
       // A later request is malformed: the response to this one comes first.
-      response.once('close', () => this.#fail(fault, connection, packet));
+      response.once('close', () => this.#refuseInput(fault, connection, packet));
       return;
     }
     closeAfter(response);
     if (response.req.listenerCount('error') > 0) response.req.emit('error', fault);
     else if (response.headersSent) connection.end();
-    else this.#refuseRequest(response, fault);
+    else this.#respondInstead(response, fault);
   }
 
-  /** Responds in place of the listener. If its response has begun, logs the error, and cuts the connection off. */
-  #refuseRequest({ req, headersSent, writableEnded }: ServerResponse, error: unknown): void {
+  /**
+   * Responds in place of the listener. If its response has begun, only logs the error, and cuts off a response that is
+   * not complete.
+   */
+  #respondInstead({ req, headersSent, writableEnded }: ServerResponse, error: unknown): void {
     const connection = connectionOf(req);
     const request = refusedRequest(req);
-    if (!headersSent) return this.#refuse(connection, error, request);
-    this.#logged(connection, error, request);
+    if (!headersSent) return this.#closeWith(connection, error, request);
+    this.#loggedResponse(connection, error, request);
     if (!writableEnded) connection.destroy();
   }
 
   /** Sends the response to an error, and closes the connection. */
-  #refuse(connection: Connection, error: unknown, request: RefusedRequest): void {
+  #closeWith(connection: Connection, error: unknown, request: RefusedRequest): void {
     if (!connection.writable) return;
-    const response = this.#logged(connection, error, request);
+    const response = this.#loggedResponse(connection, error, request);
     const headers = { ...this.#options.headers?.(request), ...response.headers };
     connection.end(lastResponse({ ...response, headers }, request.method));
   }
 
-  /** The response to an error, which this logs. */
-  #logged(connection: Connection, error: unknown, request: RefusedRequest): HttpResponse {
+  /** Makes the response to an error, and logs it. */
+  #loggedResponse(connection: Connection, error: unknown, request: RefusedRequest): HttpResponse {
     const response = errorResponse(error, request.id);
     logResponse(this.#options.log, request, response, {
       requestId: request.id,

@@ -55,7 +55,7 @@ export function parserFault({ code }: ParserError): HttpError {
 /** What HTTP/1.1 forbids in the headers of a request, and Node's parser accepts. */
 export function requestFault(request: IncomingMessage): HttpError | undefined {
   const { headers, rawHeaders, httpVersion } = request;
-  // HTTP/0.9 has neither headers nor a status to respond with.
+  // Node's parser also accepts HTTP/0.9 and 2.0.
   if (!httpVersion.startsWith('1.')) return malformed('The request is not HTTP/1.1.');
   const hosts = valuesOf(rawHeaders, 'host').length;
   const isHttp10 = httpVersion === '1.0';
@@ -82,10 +82,7 @@ export function lastResponse({ status, headers, body }: HttpResponse, method: st
     'Content-Length': Buffer.byteLength(body),
     Connection: 'close',
   };
-  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
-  for (const [name, value] of Object.entries(all)) {
-    head += `${name}: ${value}\r\n`;
-  }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   const content = method === 'HEAD' ? '' : String(body);
-  return `${head}\r\n${content}`;
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${content}`;
 }

@@ -14,7 +14,7 @@ export const SERVER_LIMITS = {
   requestTimeout: 15_000,
   /** How long an idle connection stays open. Longer than proxies in front keep theirs. */
   keepAliveTimeout: 65_000,
-  /** Time for a client to read each part of a response that was written at once. */
+  /** Time for a client to read each chunk of a response. */
   writeTimeout: 20_000,
   /** Size of the request line and headers together. */
   maxHeaderSize: 16 * 1024,
@@ -33,7 +33,7 @@ export const SERVER_LIMITS = {
 
 export type ServerLimits = { readonly [Name in keyof typeof SERVER_LIMITS]: number };
 
-/** The given limits, completed by `SERVER_LIMITS`, for a process that may use `memory` bytes. */
+/** The given limits, completed by the defaults. `memory` is what the process may use, in bytes. */
 export function serverLimits(
   given: Partial<ServerLimits> = {},
   // The limit of the control group, or the memory of the machine.

@@ -35,8 +35,10 @@ const HEADERS = {
       'missing scope.',
   ),
   'Retry-After': header('Seconds to wait before a retry (RFC 9110, 10.2.3).', { type: 'integer' }),
-  Accept: header('The media type to send, if that was the fault.', { required: false }),
-  'Accept-Encoding': header('The encoding to send, if that was the fault.', { required: false }),
+  Accept: header('The media type to send, if the type was wrong.', { required: false }),
+  'Accept-Encoding': header('The encoding to send, if the encoding was wrong.', {
+    required: false,
+  }),
   Deprecation: header(
     'When the operation became deprecated (RFC 9745): `@` and seconds since 1970.',
   ),
@@ -46,28 +48,25 @@ const HEADERS = {
 
 type HeaderName = keyof typeof HEADERS;
 
-/** Every response has `X-Request-Id`. */
-const headers = (...names: readonly HeaderName[]) => {
+/** References to the headers of a response. Every response has `X-Request-Id`. */
+const headerRefs = (...names: readonly HeaderName[]) => {
   const all: readonly HeaderName[] = ['X-Request-Id', ...names];
   return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 };
 
 const error = (description: string, ...names: readonly HeaderName[]) => ({
   description,
-  headers: headers(...names),
+  headers: headerRefs(...names),
   content: json('Error'),
 });
 
-/** The errors of the listening server itself. An operation with its own 400 declares only that. */
-const SERVER_ERRORS = {
-  400: error('The request is not valid HTTP/1.1.'),
-  408: error('The request did not come in time.'),
-  431: error('The request line and headers are too large.'),
-};
-
+/** 400, 408 and 431 are the listening server's own. An operation with its own 400 declares only that. */
 const COMMON_ERRORS = {
+  400: error('The request is not valid HTTP/1.1.'),
   401: error('API key missing or invalid.', 'WWW-Authenticate'),
   403: error('The API key lacks the scope of the operation.', 'WWW-Authenticate'),
+  408: error('The request did not come in time.'),
+  431: error('The request line and headers are too large.'),
   500: error('An error of the service. A change may or may not have happened.'),
   503: error(
     'The store is unavailable, the request took too long, or there are too many requests. A ' +
@@ -77,7 +76,6 @@ const COMMON_ERRORS = {
 };
 
 const BODY_ERRORS = {
-  ...SERVER_ERRORS,
   ...COMMON_ERRORS,
   400: error('The body is missing or invalid, or a parameter is invalid. Nothing was stored.'),
   413: error('The body is larger than the limit.'),
@@ -97,8 +95,8 @@ const parameter = (where: string, name: string, description: string, schema: obj
 const IF_NONE_MATCH = parameter(
   'header',
   'If-None-Match',
-  'The `ETag` of an earlier response. While the response would be the same, it is a 304 without ' +
-    'a body.',
+  'The `ETag` of an earlier response. If the response is unchanged, it is a 304 without a ' +
+    'body.',
   { type: 'string' },
 );
 
@@ -148,11 +146,10 @@ const listPets = {
   responses: {
     200: {
       description: 'The animals of the page, at most `limit`.',
-      headers: headers('ETag', 'Link'),
+      headers: headerRefs('ETag', 'Link'),
       content: json('Pets'),
     },
-    304: { description: 'Unchanged since the given `ETag`.', headers: headers('ETag', 'Link') },
-    ...SERVER_ERRORS,
+    304: { description: 'Unchanged since the given `ETag`.', headers: headerRefs('ETag', 'Link') },
     ...COMMON_ERRORS,
     400: INVALID_PARAMETER,
   },
@@ -185,7 +182,7 @@ const createPet = {
   responses: {
     201: {
       description: 'The animal was added.',
-      headers: headers('Location', 'Idempotency-Replayed'),
+      headers: headerRefs('Location', 'Idempotency-Replayed'),
       content: json('Pet'),
     },
     ...BODY_ERRORS,
@@ -199,11 +196,11 @@ const ADVICE =
   '1>&limit=1`. If the animal was removed, that returns the next one.';
 
 /** Adds the headers of a deprecated operation to a response. */
-const deprecated = <Response extends { readonly headers: object }>(response: Response) => ({
+const withDeprecation = <Response extends { readonly headers: object }>(response: Response) => ({
   ...response,
   headers: {
     ...response.headers,
-    ...headers('Deprecation', 'Sunset'),
+    ...headerRefs('Deprecation', 'Sunset'),
     Link: { $ref: '#/components/headers/Successor' },
   },
 });
@@ -220,18 +217,21 @@ const getPet = {
   'x-deprecated-reason': ADVICE,
   parameters: [PET_ID, IF_NONE_MATCH],
   responses: {
-    ...SERVER_ERRORS,
-    200: deprecated({
+    ...COMMON_ERRORS,
+    200: withDeprecation({
       description: 'The animal.',
-      headers: headers('ETag'),
+      headers: headerRefs('ETag'),
       content: json('Pet'),
     }),
-    304: deprecated({ description: 'Unchanged since the given `ETag`.', headers: headers('ETag') }),
-    401: deprecated(COMMON_ERRORS[401]),
-    403: deprecated(COMMON_ERRORS[403]),
-    404: deprecated(NOT_FOUND),
-    500: deprecated(COMMON_ERRORS[500]),
-    503: deprecated(COMMON_ERRORS[503]),
+    304: withDeprecation({
+      description: 'Unchanged since the given `ETag`.',
+      headers: headerRefs('ETag'),
+    }),
+    401: withDeprecation(COMMON_ERRORS[401]),
+    403: withDeprecation(COMMON_ERRORS[403]),
+    404: withDeprecation(NOT_FOUND),
+    500: withDeprecation(COMMON_ERRORS[500]),
+    503: withDeprecation(COMMON_ERRORS[503]),
   },
 };
 
@@ -267,7 +267,7 @@ const changePet = {
     },
   },
   responses: {
-    200: { description: 'The animal as it is now.', headers: headers(), content: json('Pet') },
+    200: { description: 'The animal as it is now.', headers: headerRefs(), content: json('Pet') },
     ...BODY_ERRORS,
     ...CHANGE_ERRORS,
   },
@@ -283,8 +283,7 @@ const removePet = {
   'x-stability': 'experimental',
   parameters: [PET_ID, FROM],
   responses: {
-    204: { description: 'The animal was removed.', headers: headers() },
-    ...SERVER_ERRORS,
+    204: { description: 'The animal was removed.', headers: headerRefs() },
     ...COMMON_ERRORS,
     400: INVALID_PARAMETER,
     ...CHANGE_ERRORS,

@@ -34,7 +34,7 @@ const name = Type.String({
   pattern: String.raw`^[\x09-\x0d ]*[^\x00\x09-\x0d ][^\x00]*$`,
   description:
     "The animal's name: Unicode text with at least one character that is not White_Space, " +
-    'without U+0000 and lone surrogates. Stored exactly as it is. Write U+FFFD as `\\ufffd`.',
+    'without U+0000 or lone surrogates. Stored exactly as it is. Write U+FFFD as `\\ufffd`.',
   example: 'Bella',
 });
 
@@ -67,13 +67,13 @@ const Pet = Type.Object(
 const NewPet = Type.Object(
   { name, categoryId, status },
   {
-    description: 'A new animal, `available` if its status is omitted. Other members are ignored.',
+    description: 'A new animal, `available` if its status is omitted. Unknown members are ignored.',
     examples: [BELLA, { name: 'Milo', categoryId: INT64_MAX }],
   },
 );
 
 const PetChange = Type.Partial(NewPet, {
-  description: 'A change of an animal, of at least one member. Other members are ignored.',
+  description: 'What to change: at least one member. Unknown members are ignored.',
   minProperties: 1,
   examples: [{ status: 'sold' }, { name: 'Bella', categoryId: 7n }],
 });
