@@ -11,6 +11,6 @@ export function unlessAborted<Result>(
     const abort = (): void => reject(signal.reason);
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });
-    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+    void work.finally(() => signal.removeEventListener('abort', abort)).then(resolve, reject);
   });
 }

@@ -23,7 +23,10 @@ export function mongoConnection(database: Db, mode: OpenMode) {
   let preparing: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
 
-  /** Does work, and retries it after a transient failure. */
+  /**
+   * Does work, and retries it after a transient failure.
+   * @throws {UnavailableError} for every failure of the store, which is its cause
+   */
   async function run<Result>(
     doing: string,
     { signal }: CallOptions = {},
@@ -47,7 +50,7 @@ export function mongoConnection(database: Db, mode: OpenMode) {
     }
   }
 
-  /** Does work that writes, as `run` does. It must be safe to retry. */
+  /** As `run`, for work that writes. The work must be safe to retry. */
   async function write<Result>(
     doing: string,
     options: CallOptions | undefined,

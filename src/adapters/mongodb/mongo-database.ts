@@ -3,7 +3,7 @@ import { MongoStoreError } from './mongo-errors.js';
 import { sharedLookup } from './shared-lookup.js';
 
 /*
- * Timeouts in milliseconds. The inner ones are the shorter ones, so that an error names what was slow: the server
+ * Timeouts in milliseconds. Inner timeouts are shorter, so that an error names what was slow: the server
  * (1500), the driver (2000), a call of the store (4000), the request (5000).
  */
 
@@ -38,8 +38,8 @@ export function mongoDatabase(url: string): Db {
       ignoreUndefined: true,
     });
     const name = WITH_DATABASE.test(url) ? client.options.dbName : 'animal-store';
-    // What is acknowledged survives the loss of any one server, and every later read sees it. Set here, because the
-    // URL could weaken it.
+    // An acknowledged write survives the loss of any one server, and every later read sees it. Set here, because the
+    // URL could set less.
     return client.db(name, {
       readConcern: new ReadConcern('majority'),
       writeConcern: { w: 'majority', journal: true, wtimeoutMS: WRITE_TIMEOUT },

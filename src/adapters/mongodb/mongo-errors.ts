@@ -8,20 +8,20 @@ import {
 } from 'mongodb';
 import { IdempotencyConflictError, InvalidPetError } from '../../domain/errors.js';
 
-/** A fault of the URL or the database that the driver does not report. The message is one line without secrets. */
+/** The URL or the database cannot be used. The message is one line without secrets. */
 export class MongoStoreError extends Error {
   override readonly name = 'MongoStoreError';
   /** A retry cannot succeed. */
   readonly isPermanent = true;
 }
 
-/** Whether no server answered, by the driver's timeout or ours (a DOMException). */
+/** Whether the driver's timeout (server selection) or ours (a DOMException) ended the call. */
 export const isUnanswered = (error: unknown): boolean =>
   error instanceof MongoServerSelectionError || error instanceof DOMException;
 
 /** Whether the network failed. The driver passes some errors of sockets and look-ups through unchanged. */
 const isNetworkFailure = (error: unknown): boolean =>
-  error instanceof MongoNetworkError || /^(?:E[A-Z]+|ERR_SSL_.+)$/.test(Object(error).code);
+  error instanceof MongoNetworkError || /^(?:E[A-Z_]+|ERR_SSL_.+)$/.test(Object(error).code);
 
 /** Whether the database failed, or what is stored in it, rather than this program. */
 export const isStoreFailure = (error: unknown): boolean =>
@@ -32,8 +32,11 @@ export const isStoreFailure = (error: unknown): boolean =>
   isUnanswered(error) ||
   isNetworkFailure(error);
 
-/** Codes of a server that is not the primary, or shuts down: those after which drivers retry a read. */
-const ELECTION_CODES = new Set<unknown>([
+/**
+ * The codes after which drivers retry a read, most of them of elections. The driver does not export its list:
+ * https://github.com/mongodb/specifications/tree/master/source/retryable-reads
+ */
+const RETRYABLE_CODES = new Set<unknown>([
   6, 7, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436,
 ]);
 
@@ -43,7 +46,7 @@ export const isTransient = (error: unknown): boolean =>
   error instanceof MongoServerSelectionError ||
   error instanceof IdempotencyConflictError ||
   (error instanceof MongoServerError &&
-    (ELECTION_CODES.has(error.code) || error.hasErrorLabel(MongoErrorLabel.RetryableWriteError)));
+    (RETRYABLE_CODES.has(error.code) || error.hasErrorLabel(MongoErrorLabel.RetryableWriteError)));
 
 const UNIQUE_FIELDS = ['_id', 'claim.key'] as const;
 

@@ -46,7 +46,7 @@ export function mongoPetChanges({ database, write }: MongoConnection): PetChange
   };
 }
 
-/** An interrupted update may have taken effect: a retry could do it twice. */
+/** An interrupted update may have taken effect, and a retry could repeat it. */
 function refuseToRetry(cause: unknown): never {
   throw isTransient(cause) ? new UnavailableError('updating an animal', { cause }) : cause;
 }

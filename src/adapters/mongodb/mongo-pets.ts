@@ -1,10 +1,13 @@
 import type { CallOptions, CreatedPet } from '../../application/animal-store.js';
 import { claimId, type PetRepository } from '../../application/ports/pet-repository.js';
-import { IdempotencyConflictError, IdempotencyKeyReusedError } from '../../domain/errors.js';
+import {
+  IdempotencyConflictError,
+  IdempotencyKeyReusedError,
+  UnavailableError,
+} from '../../domain/errors.js';
 import { fingerprintOf, petWithId, type UnsavedPet } from '../../domain/pet.js';
 import type { MongoConnection } from './mongo-connection.js';
 import { READ_OPTIONS } from './mongo-database.js';
-import { MongoStoreError } from './mongo-errors.js';
 import {
   petCollection,
   present,
@@ -22,11 +25,11 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
   async function create(
     pet: UnsavedPet,
     options: CallOptions | undefined,
-    claim?: StoredClaim,
-    now = 0,
+    once?: { readonly claim: StoredClaim; readonly now: number },
   ): Promise<CreatedPet> {
+    const claim = once?.claim;
     let id: bigint | undefined;
-    // With a claim the fields do not count: the animal may have been changed since.
+    // Recognises what an earlier try has stored: by its claim, which no change touches, else by its fields.
     const isOwn = (stored: PetDocument): boolean =>
       claim
         ? stored.claim?.key === claim.key
@@ -38,16 +41,17 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
       const { id: _id, ...fields } = added;
       const taken = await insert({ _id, ...fields, claim });
       if (taken === undefined) return { pet: added, replayed: false };
-      if (taken === 'claim.key' && claim) return replayOrFree(pet, claim, now);
-      throw new MongoStoreError(
-        `The new id ${id} is taken. If that recurs, the counter of ids is behind: restore the whole database.`,
+      if (taken === 'claim.key' && once) return replayOrFree(pet, once.claim, once.now);
+      const cause = new Error(
+        `the new id ${id} is taken. If that recurs, the counter of ids is behind: restore the whole database.`,
       );
+      throw new UnavailableError('adding an animal', { cause });
     });
   }
 
   /**
    * Replays the create that holds the claim, or unsets the claim if it has expired.
-   * @throws {IdempotencyConflictError} the claim is free now: `write` retries the create
+   * @throws {IdempotencyConflictError} the claim is free now, or no majority has its animal yet: `write` retries
    */
   async function replayOrFree(
     pet: UnsavedPet,
@@ -71,8 +75,10 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
       return created.pet;
     },
 
-    addOnce: (pet, { fingerprint, keepUntil, ...scopeAndKey }, now, options) =>
-      create(pet, options, { key: claimId(scopeAndKey), fingerprint, keepUntil }, now),
+    addOnce(pet, { fingerprint, keepUntil, ...scopeAndKey }, now, options) {
+      const claim = { key: claimId(scopeAndKey), fingerprint, keepUntil };
+      return create(pet, options, { claim, now });
+    },
 
     findById: (id, options) =>
       read('reading an animal', options, async () => {

@@ -1,7 +1,13 @@
 import type { Db } from 'mongodb';
-import { openModeOf, type CompleteStore, type OpenOptions } from '../../application/ports/store.js';
+import {
+  openModeOf,
+  type CompleteStore,
+  type OpenMode,
+  type OpenOptions,
+} from '../../application/ports/store.js';
+import { UnavailableError } from '../../domain/errors.js';
 import { mongoApiKeys } from './mongo-api-keys.js';
-import { mongoConnection } from './mongo-connection.js';
+import { mongoConnection, type MongoConnection } from './mongo-connection.js';
 import { READ_OPTIONS, mongoDatabase } from './mongo-database.js';
 import { MongoStoreError } from './mongo-errors.js';
 import { mongoPetChanges } from './mongo-pet-changes.js';
@@ -28,26 +34,11 @@ export async function openMongoStore(
 ): Promise<CompleteStore> {
   const mode = openModeOf(options);
   const database = mongoDatabase(url);
-  const { hosts, srvHost } = database.client.options;
-  const servers = srvHost ? `mongodb+srv://${srvHost}` : `mongodb://${hosts.join()}`;
   const connection = mongoConnection(database, mode);
-  const { read } = connection;
-
-  const requireUsable = async () => {
-    const exists = await checkCollections(database);
-    if (!exists && mode !== 'create')
-      throw new MongoStoreError(`The database ${database.databaseName} holds no animal store.`);
-  };
-  try {
-    await read('looking for the store', undefined, requireUsable, OPEN_TIMEOUT);
-  } catch (error) {
-    // `read` wraps every failure. An unusable database fails the opening, an unreachable one does not.
-    const { cause } = error as Error;
-    if (cause instanceof MongoStoreError) {
-      await connection.close();
-      throw cause;
-    }
-  }
+  await requireUsable(connection, mode).catch(async (error: unknown) => {
+    await connection.close();
+    throw error;
+  });
 
   const sweeping = mode === 'read' ? undefined : startSweeping(connection);
   const close = (): Promise<void> => {
@@ -60,17 +51,46 @@ export async function openMongoStore(
     changes: mongoPetChanges(connection),
     apiKeys: mongoApiKeys(connection),
     transfer: mongoTransfer(connection, ids),
-    location: `${servers}/${database.databaseName}`,
+    location: locationOf(database),
     check: (callOptions) =>
-      read('checking the store', callOptions, () => requirePrimary(database), CHECK_TIMEOUT),
+      connection.read(
+        'checking the store',
+        callOptions,
+        () => requirePrimary(database),
+        CHECK_TIMEOUT,
+      ),
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** @throws {MongoStoreError} the database cannot hold a store, or holds none and one must exist */
+async function requireUsable({ database, read }: MongoConnection, mode: OpenMode): Promise<void> {
+  const look = async () => {
+    const exists = await checkCollections(database);
+    if (!exists && mode !== 'create')
+      throw new MongoStoreError(`The database ${database.databaseName} holds no animal store.`);
+  };
+  try {
+    await read('looking for the store', undefined, look, OPEN_TIMEOUT);
+  } catch (error) {
+    // An unreachable database does not fail the opening.
+    if (!(error instanceof UnavailableError)) throw error;
+    if (error.cause instanceof MongoStoreError) throw error.cause;
+  }
+}
+
+function locationOf({ client, databaseName }: Db): string {
+  const { hosts, srvHost } = client.options;
+  const servers = srvHost ? `mongodb+srv://${srvHost}` : `mongodb://${hosts.join()}`;
+  return `${servers}/${databaseName}`;
 }
 
 /** Rejects unless the primary answers: with `directConnection` in the URL, a secondary would. */
 async function requirePrimary(database: Db): Promise<void> {
   await database.collection('pets').findOne({}, READ_OPTIONS);
   const { isWritablePrimary } = await database.command({ hello: 1 });
-  if (!isWritablePrimary) throw new MongoStoreError('The server is not the primary.');
+  if (isWritablePrimary) return;
+  const cause = new Error('the server is not the primary');
+  throw new UnavailableError('checking the store', { cause });
 }

@@ -15,12 +15,10 @@ export interface PetDocument extends UnsavedPet {
   readonly claim?: StoredClaim | undefined;
 }
 
+/** In filters, `$eq` stands before every value: an object would be read as operators. */
 export const petCollection = (database: Db): Collection<PetDocument> => database.collection('pets');
 
-/**
- * The filter of `status` for animals that were not removed: those with this status, or with any. With `$in` the server
- * uses the index. `$eq` stands before every value of a filter: an object would be read as operators.
- */
+/** The filter of `status` for animals that were not removed. Unlike `$exists`, `$in` uses the index. */
 export const present = (status?: PetStatus) =>
   status ? { $eq: status } : { $in: [...PET_STATUSES] };
 

@@ -4,14 +4,18 @@ import { READ_OPTIONS } from './mongo-database.js';
 /** How many ids a process takes at a time. Ids left over when the process ends are never used. */
 const BLOCK_SIZE = 1000n;
 
+interface Counter {
+  readonly _id: string;
+  readonly last: bigint | number; // mongosh writes a number as a double
+}
+
 const COUNTER = { _id: 'pets' };
 
 export type PetIds = ReturnType<typeof petIds>;
 
 /** The ids of new animals, in blocks from a counter that all processes share. */
 export function petIds(database: Db) {
-  // mongosh writes a number as a double.
-  const counters = database.collection<{ _id: string; last: bigint | number }>('counters');
+  const counters = database.collection<Counter>('counters');
   let next = 1n;
   let end = 0n;
   let taking: Promise<void> | undefined;
@@ -20,7 +24,7 @@ export function petIds(database: Db) {
     const increase = { $inc: { last: BLOCK_SIZE } };
     const options = { upsert: true, returnDocument: 'after' } as const;
     const counter = await counters.findOneAndUpdate(COUNTER, increase, options);
-    end = BigInt(counter?.last ?? NaN); // for the compiler: an upsert always returns the counter
+    end = BigInt((counter as Counter).last); // an upsert always returns it
     next = end - BLOCK_SIZE + 1n;
   }
 

@@ -17,13 +17,13 @@ export async function prepareDatabase(database: Db): Promise<void> {
   if (missing.length > 0) await pets.createIndexes(missing);
 }
 
-/** Equal for indexes that differ in name only: of two such indexes the server refuses the second. */
+/** Ignores the name: the server refuses a second index of the same shape. */
 const shapeOf = ({ key, unique = false, sparse = false }: IndexDescription): string =>
   [Object.entries(key), unique, sparse].join();
 
 /**
  * Checks the collections. Resolves to whether `pets` exists.
- * @throws {MongoStoreError} it cannot hold a store: a capped collection drops animals, a collation makes two keys one
+ * @throws {MongoStoreError} one has options: a capped one drops animals, a collation makes different keys equal
  */
 export async function checkCollections(database: Db): Promise<boolean> {
   const ours = { name: { $in: ['pets', 'apiKeys', 'counters'] } };

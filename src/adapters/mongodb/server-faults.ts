@@ -1,8 +1,8 @@
 import type { MongoClient } from 'mongodb';
 
 /**
- * Returns a function that returns the last fault of a server; `undefined` once a primary has answered. When the name of
- * the replica set is wrong, the driver drops the server and gives no reason.
+ * Watches the servers. The result returns the last fault of one, or `undefined` once a primary has answered. When the
+ * name of the replica set is wrong, the driver drops the server and gives no reason.
  */
 export function watchServers(client: MongoClient): () => Error | undefined {
   let fault: Error | undefined;

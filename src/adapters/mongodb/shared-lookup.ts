@@ -2,9 +2,9 @@ import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
 /**
- * Looks up the names of servers for one client, one look-up per name at a time. A look-up can hang for ten seconds,
- * nobody can abort it, and Node.js runs two at a time: those of a dead server, one at each heartbeat, would delay all
- * others.
+ * Looks up the names of servers for one client, one look-up per name at a time. A look-up can hang for ten seconds and
+ * cannot be aborted, and Node.js runs only two at a time. Without sharing, the heartbeats to one dead server would
+ * delay all other look-ups.
  */
 export function sharedLookup(): LookupFunction {
   const waiting = new Map<string, Parameters<LookupFunction>[2][]>();
@@ -16,7 +16,7 @@ export function sharedLookup(): LookupFunction {
     waiting.set(name, callbacks);
     lookup(name, options, (...found) => {
       waiting.delete(name);
-      for (const answer of callbacks) answer(...found);
+      for (const each of callbacks) each(...found);
     });
   };
 }

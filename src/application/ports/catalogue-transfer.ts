@@ -9,7 +9,7 @@ import type { CallOptions } from '../animal-store.js';
  * batch may have been stored. Writing it again is safe.
  */
 export interface CatalogueTransfer {
-  /** The greatest id that was ever assigned or written; 0 if none was. */
+  /** An id that no id ever assigned or written is above; 0 if there was none. */
   lastId(options?: CallOptions): Promise<bigint>;
 
   /**

@@ -15,7 +15,7 @@ import type { CallOptions, CreatedPet, IdempotencyKey, PetQuery } from '../anima
 export interface PetRepository {
   /**
    * Stores the animal under a new id: positive, never assigned before (even to a removed animal), and greater than
-   * every id that this repository returned before. Two repositories on one store may assign from separate ranges.
+   * every id that it returned before this call began. Two repositories on one store may assign from separate ranges.
    * Durable stores resolve after the commit is on disk (or acknowledged by a majority). Every later read sees the
    * animal.
    */
