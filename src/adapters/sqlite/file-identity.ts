@@ -1,4 +1,4 @@
-/* Checks that a file is the one that was opened, and that a log belongs to it: SQLite goes by names alone. */
+/* SQLite finds a file and its log by their names alone. These checks make sure that they are the right ones. */
 
 import * as fs from 'node:fs';
 import { UnavailableError } from '../../domain/errors.js';
@@ -32,26 +32,28 @@ export function inPlaceCheck(file: string): (maxAge: number) => void {
   };
 }
 
+/**
+ * Refuses a `-wal` that belongs to another file: SQLite would replay it into this one. Only a file in WAL mode has one.
+ */
+export function requireOwnLog(file: string): void {
+  const log = `${file}-wal`;
+  if (!hasContent(log) || isInWalMode(file)) return;
+  throw new StoreFileError(
+    file,
+    `is not the file of ${log}: put back the file of that log, or move the log away`,
+  );
+}
+
 /** In the header of a database: https://sqlite.org/fileformat.html#file_format_version_numbers */
 const WRITE_VERSION_OFFSET = 18;
 const WAL_VERSION = 2;
 
-/**
- * Refuses a missing file, or one that uses no log, such as a backup, beside a `-wal` with content: SQLite would replay
- * that log into it. Closing the file here drops this process's POSIX locks on it; SQLite tolerates that since 3.51.
- */
-export function requireOwnLog(file: string): void {
-  const log = `${file}-wal`;
-  if (!hasContent(log)) return;
+/** Closing the file drops this process's POSIX locks on it; SQLite tolerates that since 3.51. */
+function isInWalMode(file: string): boolean {
+  if (!fs.existsSync(file)) return false;
   const header = new Uint8Array(WRITE_VERSION_OFFSET + 1);
-  if (fs.existsSync(file)) {
-    const descriptor = fs.openSync(file, 'r');
-    fs.readSync(descriptor, header);
-    fs.closeSync(descriptor);
-  }
-  if (header[WRITE_VERSION_OFFSET] !== WAL_VERSION)
-    throw new StoreFileError(
-      file,
-      `is not the file of ${log}: put back the file of that log, or move the log away`,
-    );
+  const descriptor = fs.openSync(file, 'r');
+  fs.readSync(descriptor, header);
+  fs.closeSync(descriptor);
+  return header[WRITE_VERSION_OFFSET] === WAL_VERSION;
 }

@@ -8,7 +8,7 @@ interface Write {
   /**
    * Does the work, and returns the function that settles the call after the commit. Runs again when the transaction is
    * retried. An error of the animal store refuses this call alone: throw it before the first change. Any other error
-   * rolls back the whole transaction.
+   * rolls back the transaction, and rejects every waiting write.
    */
   readonly run: () => () => void;
   readonly reject: (error: unknown) => void;
@@ -61,7 +61,7 @@ export function groupCommit(database: DatabaseSync, beforeWriting: () => void) {
       return write.run();
     } catch (error) {
       if (isAnimalStoreError(error)) return () => write.reject(error);
-      write.reject(error); // its own error; the rest of the group gets the next one
+      write.reject(error); // this call gets its own error, the others the one below
       throw new UnavailableError('writing together with a call that failed', { cause: error });
     }
   }

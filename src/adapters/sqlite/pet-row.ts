@@ -2,7 +2,6 @@ import { UnavailableError } from '../../domain/errors.js';
 import { petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import { isPetStatus } from '../../domain/pet-status.js';
 
-/** The columns of an animal. */
 export const PET_COLUMNS = 'id, name, category_id, status';
 
 export type PetRow = readonly [id: bigint, name: string, categoryId: bigint, status: string];
@@ -15,7 +14,7 @@ export const INSERT_PET = `INSERT INTO pets (${PET_COLUMNS}) VALUES (?, ?, ?, ?)
 export const toRow = (id: bigint | null, { name, categoryId, status }: UnsavedPet) =>
   [id, name, categoryId, status] as const;
 
-/** @throws {UnavailableError} the row is damaged: it is no animal */
+/** @throws {UnavailableError} the file is damaged: the row has an unknown status */
 export function toPet([id, name, categoryId, status]: PetRow): Pet {
   if (isPetStatus(status)) return petWithId(id, { name, categoryId, status });
   const cause = new Error(`the animal ${id} has the status '${status}'`);

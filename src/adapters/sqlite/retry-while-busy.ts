@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isBusy, rejectionFor } from './sqlite-errors.js';
 
 /** How long a call waits for the lock of another process, in milliseconds. */
-const PATIENCE = 5000;
+const LOCK_TIMEOUT = 5000;
 
 /** The pause between two tries, in milliseconds: other events get their turn. */
 const PAUSE = 10;
@@ -11,8 +11,7 @@ const PAUSE = 10;
 export const BUSY_TIMEOUT = 20;
 
 /**
- * Does `work`, and retries it while another process holds a lock, for five seconds at most or until `signal` is
- * aborted.
+ * Does `work`, and retries it while another process holds a lock, until `LOCK_TIMEOUT` or `signal` is aborted.
  * @throws {UnavailableError} for every error of SQLite and the operating system, which is its cause
  */
 export async function retryWhileBusy<Result>(
@@ -20,7 +19,7 @@ export async function retryWhileBusy<Result>(
   signal: AbortSignal | undefined,
   work: () => Result,
 ): Promise<Result> {
-  const giveUpAt = performance.now() + PATIENCE;
+  const giveUpAt = performance.now() + LOCK_TIMEOUT;
   while (true) {
     try {
       return work();

@@ -4,7 +4,6 @@ import { StoreFileError } from './store-file-error.js';
 /** Marks an SQLite database as an animal store: "AnSt". */
 const APPLICATION_ID = 0x416e5374n;
 
-/** The version of the schema. */
 const SCHEMA_VERSION = 4n;
 
 /** Times are milliseconds since 1970. */
@@ -15,7 +14,7 @@ const SCHEMA = `
     category_id INTEGER NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('available', 'pending', 'sold'))
   ) STRICT;
-  -- An index ends in the rowid, here the id: one range holds a page of one status.
+  -- Every index ends with the rowid, here the id: a page of one status is one range of this one.
   CREATE INDEX pets_by_status ON pets (status);
   -- A claim outlives its animal.
   CREATE TABLE claims (
@@ -29,7 +28,7 @@ const SCHEMA = `
   CREATE INDEX claims_by_keep_until ON claims (keep_until);
   -- 'record' is the key as JSON.
   CREATE TABLE api_keys (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT, WITHOUT ROWID;
-  -- The last id that was assigned. Copies raise it; SQLite itself would insert it with the first animal.
+  -- The last id that was assigned. SQLite inserts this row with the first animal; a copy may raise it earlier.
   INSERT INTO sqlite_sequence (name, seq) VALUES ('pets', 0);
   PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${SCHEMA_VERSION};

@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { requireOwnLog } from './file-identity.js';
-import { openToRead } from './open-sqlite-store.js';
+import { openToRead } from './open-database.js';
 import { retryWhileBusy } from './retry-while-busy.js';
 import { createFolder, filePath, hasContent, syncFolder } from './store-file.js';
 import { StoreFileError, usingFile } from './store-file-error.js';
@@ -73,7 +73,7 @@ function nameFinished(part: string, target: string): void {
   try {
     fs.linkSync(part, target);
   } catch {
-    // The target exists, which 'wx' refuses, or the file system has no hard links. A rename alone would replace it.
+    // The target exists ('wx' throws), or there are no hard links. A rename alone would replace a file that exists.
     fs.closeSync(fs.openSync(target, 'wx', 0o600));
     fs.renameSync(part, target);
   }

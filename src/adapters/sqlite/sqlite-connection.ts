@@ -42,7 +42,9 @@ export function sqliteConnection(
       });
     },
 
-    /** Resolves after the commit. `work` obeys the rules of `run` in group-commit.ts. */
+    /**
+     * Resolves after the commit. `work` may run twice, and throws errors of the animal store before its first change.
+     */
     async write<Result>(doing: string, { signal }: CallOptions = {}, work: () => Result) {
       signal?.throwIfAborted();
       requireOpen(doing);

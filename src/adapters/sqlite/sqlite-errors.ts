@@ -11,7 +11,7 @@ const CODES = {
   NOTADB: 26,
 };
 
-/** Whether SQLite gave this code, the low byte of an extended one. */
+/** Whether the primary code, which is the low byte of an extended one, is `code`. */
 export const hasCode = (error: unknown, code: keyof typeof CODES): boolean =>
   (Object(error).errcode & 0xff) === CODES[code];
 
@@ -23,6 +23,6 @@ export const isBusy = (error: unknown): boolean =>
 export const isStoreFailure = (error: unknown): error is Error =>
   error instanceof Error && ('errcode' in error || 'syscall' in error);
 
-/** The error to reject a call with: `doing` says what it did. */
+/** The error to reject a call with. `doing` names the call, as in "reading an animal". */
 export const rejectionFor = (doing: string, cause: unknown): unknown =>
   isStoreFailure(cause) ? new UnavailableError(doing, { cause }) : cause;

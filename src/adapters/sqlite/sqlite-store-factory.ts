@@ -1,7 +1,7 @@
 import type { StoreFactory } from '../../application/ports/store.js';
 
-/** Everything after `sqlite:` is the path of a file, taken literally. */
-const sqlitePath = (url: string): string => url.slice('sqlite:'.length);
+/** The path in a `sqlite:` URL: everything after the scheme, taken literally. */
+export const sqlitePath = (url: string): string => url.slice('sqlite:'.length);
 
 /** Opens stores at `sqlite:PATH`. Loads `node:sqlite` when the first one is opened. */
 export const sqliteStoreFactory: StoreFactory = {

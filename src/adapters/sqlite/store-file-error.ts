@@ -6,7 +6,7 @@ import { hasCode, isBusy, isStoreFailure } from './sqlite-errors.js';
 /** A file cannot be opened, copied or restored. The message is one line: the file, what is wrong, what to do. */
 export class StoreFileError extends Error {
   override readonly name = 'StoreFileError';
-  /** Whether a retry cannot succeed. A full disk, for example, is not permanent. */
+  /** False if a retry may succeed, as after a full disk. */
   readonly isPermanent: boolean;
 
   /** @param problem what is wrong and what to do, as in "does not exist: name the file of a store" */

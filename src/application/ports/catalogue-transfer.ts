@@ -9,7 +9,7 @@ import type { CallOptions } from '../animal-store.js';
  * batch may have been stored. Writing it again is safe.
  */
 export interface CatalogueTransfer {
-  /** An id that no id ever assigned or written is above; 0 if there was none. */
+  /** No id above this one was ever assigned or written; 0 if none was. */
   lastId(options?: CallOptions): Promise<bigint>;
 
   /**

@@ -1,0 +1,74 @@
+/* Connections to the file of a store, checked and prepared. */
+
+import * as fs from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { BUSY_TIMEOUT } from './retry-while-busy.js';
+import { createSchema, requireStore } from './schema.js';
+import { hasCode } from './sqlite-errors.js';
+import { StoreFileError } from './store-file-error.js';
+
+/** All reads see one snapshot: that of the first read. */
+export function openSnapshot(file: string): DatabaseSync {
+  const database = openToRead(file);
+  database.exec('BEGIN');
+  return database;
+}
+
+export function openToWrite(file: string, mayBeEmpty: boolean): DatabaseSync {
+  try {
+    // Refuses a foreign file through a connection that cannot change it.
+    openToRead(file, mayBeEmpty).close();
+  } catch (error) {
+    // After a crash, only a connection that writes can recover the log or journal.
+    if (!hasCode(error, 'READONLY')) throw error;
+  }
+  return connect(file, { readOnly: false }, (database) => {
+    requireStore(database, file, mayBeEmpty); // a file that needed recovery was not checked above
+    // journal_size_limit, in bytes, cuts a log that grew while another process read an old snapshot. With
+    // trusted_schema off, a schema that others have changed can call no unsafe functions. temp_store avoids temporary
+    // files.
+    database.exec(`
+      PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216;
+      PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY;
+    `);
+    if (mayBeEmpty) {
+      createSchema(database);
+      requireStore(database, file); // another program may have filled the file first
+    }
+    try {
+      // The log of a process that died may be unsynced: a checkpoint syncs it before it copies.
+      database.exec('PRAGMA wal_checkpoint');
+    } catch (error) {
+      // The disk is full: the log is synced, only the copying failed.
+      if (!hasCode(error, 'FULL')) throw error;
+    }
+  });
+}
+
+/** @throws {StoreFileError} there is no file, or it is no store */
+export function openToRead(file: string, mayBeEmpty = false): DatabaseSync {
+  if (!fs.existsSync(file))
+    throw new StoreFileError(file, 'does not exist: name the file of a store');
+  return connect(file, { readOnly: true }, (database) => requireStore(database, file, mayBeEmpty));
+}
+
+/** Opens and prepares a connection. Its rows are arrays, with integers as bigints. */
+function connect(
+  file: string,
+  { readOnly }: { readonly readOnly: boolean },
+  prepare: (database: DatabaseSync) => void,
+): DatabaseSync {
+  const database = new DatabaseSync(file, {
+    readOnly,
+    timeout: BUSY_TIMEOUT,
+    readBigInts: true,
+    returnArrays: true,
+  });
+  try {
+    prepare(database);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
