@@ -1,9 +1,16 @@
 import type { Command } from 'commander';
+import { sqlitePath } from '../../adapters/sqlite/sqlite-store-factory.js';
 import { readSettings } from '../service/settings.js';
 import { UsageError, addCommand, print, type CommandContext } from './command-line.js';
 
 /** Adds `backup` and `restore`. */
 export function addBackupCommands(program: Command, { io }: CommandContext): void {
+  function pathFor(command: string): string {
+    const { storeUrl } = readSettings(io.env);
+    if (/^sqlite:/i.test(storeUrl)) return sqlitePath(storeUrl);
+    throw new UsageError(`${command} is for SQLite stores: use the tools of your database.`);
+  }
+
   addCommand(
     program,
     'backup',
@@ -13,7 +20,7 @@ export function addBackupCommands(program: Command, { io }: CommandContext): voi
     .argument('<FILE>', 'the backup, a new file; only you can read it')
     .action(async (file: string) => {
       const { backUpSqliteStore } = await import('../../adapters/sqlite/index.js');
-      const pets = await backUpSqliteStore(sqlitePath('backup'), file);
+      const pets = await backUpSqliteStore(pathFor('backup'), file);
       await print(io, `Backed up animals: ${pets}. The backup is sound.\n`);
     });
 
@@ -26,13 +33,7 @@ export function addBackupCommands(program: Command, { io }: CommandContext): voi
     .argument('<FILE>', 'the backup; it stays where it is')
     .action(async (file: string) => {
       const { restoreSqliteStore } = await import('../../adapters/sqlite/index.js');
-      const pets = await restoreSqliteStore(sqlitePath('restore'), file);
+      const pets = await restoreSqliteStore(pathFor('restore'), file);
       await print(io, `Restored animals: ${pets}. The copy is sound.\n`);
     });
-
-  function sqlitePath(command: string): string {
-    const { storeUrl } = readSettings(io.env);
-    if (/^sqlite:/i.test(storeUrl)) return storeUrl.slice('sqlite:'.length);
-    throw new UsageError(`${command} is for SQLite stores: use the tools of your database.`);
-  }
 }

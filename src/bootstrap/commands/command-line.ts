@@ -49,7 +49,7 @@ export function note({ stderr }: HostProcess, lines: string): void {
   stderr.write(`${lines.replaceAll(controls, '\ufffd')}\n`);
 }
 
-/** Says why a file cannot be used, in the words of Node.js, but without the path: it may be a key, given by mistake. */
+/** The error for a file that cannot be used, in the words of Node.js, without the path: it may be a key, by mistake. */
 export function fileError(what: string, { message }: Error): UsageError {
   return new UsageError(`${what} (${message.split(',', 1)[0]}).`);
 }

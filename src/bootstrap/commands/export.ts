@@ -19,14 +19,14 @@ export function addExportCommand(program: Command, context: CommandContext): voi
     );
 }
 
-async function exportPets(context: CommandContext, file: string, inCsv: boolean): Promise<void> {
+async function exportPets(context: CommandContext, file: string, asCsv: boolean): Promise<void> {
   const { io, signal } = context;
   await withStore(context, { mode: 'read' }, async (store) => {
     let exported = 0;
     async function* lines(): AsyncGenerator<string> {
-      if (inCsv) yield csvLine(COLUMNS);
+      if (asCsv) yield csvLine(COLUMNS);
       for await (const page of petPages(store.pets, { signal })) {
-        yield page.map(inCsv ? csvLineOf : jsonLineOf).join('');
+        yield page.map(asCsv ? csvLineOf : jsonLineOf).join('');
         exported += page.length;
       }
     }

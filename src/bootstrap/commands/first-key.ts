@@ -18,7 +18,7 @@ export async function ensureKey(
 ): Promise<void> {
   const { host, staticKeys } = container.get(TOKENS.settings);
   const authenticator = await container.getAsync(TOKENS.authenticator);
-  // Another authenticator needs no API key.
+  // An authenticator of another kind needs no API keys.
   if (!(authenticator instanceof ApiKeyAuthenticator) || staticKeys.length > 0) return;
 
   const logger = container.get(TOKENS.logger);
@@ -31,7 +31,7 @@ export async function ensureKey(
   if (keys.length > 0)
     return logger.warn('No API key is valid: all are revoked or expired. Issue one: keys issue.');
 
-  // Desktop sessions set the variable in terminals, too.
+  // Desktop sessions set JOURNAL_STREAM in their terminals, too.
   const isInJournal = io.env['JOURNAL_STREAM'] && !io.stdout.isTTY;
   if (managed === undefined || !isLoopback(host) || isInJournal)
     throw new UsageError(

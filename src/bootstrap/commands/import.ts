@@ -85,10 +85,9 @@ function textOf(bytes: Buffer): string {
   throw new UsageError('FILE is not text in UTF-8: save it as CSV UTF-8.');
 }
 
-/** How many faults are shown. */
 const SHOWN_FAULTS = 20;
 
-/** Shows the first faults. @throws {UsageError} there are any */
+/** Shows the first `SHOWN_FAULTS` by line. @throws {UsageError} there are any */
 function refuseFaults(io: HostProcess, faults: readonly LineFault[]): void {
   const sorted = faults.toSorted((one, other) => one.line - other.line);
   for (const { line, message } of sorted.slice(0, SHOWN_FAULTS))

@@ -51,8 +51,7 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
     .action(({ json }: { readonly json?: true }) =>
       withKeys(context, 'read', async (managed) => {
         const all = await managed.list({ signal });
-        const lines = HEADINGS + all.map(lineOf).join('');
-        await print(io, json ? `${JSON.stringify(all)}\n` : lines);
+        await print(io, json ? `${JSON.stringify(all)}\n` : HEADINGS + all.map(lineOf).join(''));
       }),
     );
 
@@ -69,7 +68,7 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
     );
 }
 
-/** The managed keys of a store; `undefined` if it keeps none. */
+/** The managed keys of a store; `undefined` if the store cannot hold any. */
 export const managedKeysOf = ({ apiKeys }: Store, clock: Clock): ManagedApiKeys | undefined =>
   apiKeys && new ManagedApiKeys({ apiKeys, generate: generateApiKey, clock });
 

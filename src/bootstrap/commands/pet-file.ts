@@ -33,7 +33,7 @@ const FIELDS = new Map(COLUMNS.map((column) => [folded(column), column]));
 /**
  * The values of a row by field.
  * @param names the name of the column or member of each value
- * @param ignored gets the unknown names. Omit it to refuse them.
+ * @param ignored the unknown names are added to it. Omit it to refuse them.
  * @throws {UsageError} a name is there twice, or is unknown and refused
  */
 function fieldsOf<Value>(
@@ -72,11 +72,15 @@ export async function* csvRows(
   const header = await records.next();
   if (header.done) return;
   const columns = header.value.record;
-  const known = Object.keys(fieldsOf(columns, columns, ignored)); // refuses unknown names before any record
+  // Refuses unknown names before any record is read.
+  const known = Object.keys(fieldsOf(columns, columns, ignored));
   requireWhole(text, known.at(-1));
+  let extraLines = 0; // csv-parse counts \r\n within a cell as two lines
   for await (const { record, info } of records) {
+    const cells = record.join('');
     // `info.lines` is the line on which the record ends.
-    const line = info.lines - (record.join('').match(/[\r\n]/g)?.length ?? 0);
+    const line = info.lines - extraLines - (cells.match(/[\r\n]/g)?.length ?? 0);
+    extraLines += cells.match(/\r\n/g)?.length ?? 0;
     if (record.length !== columns.length) {
       yield { line, message: `The line has ${record.length} cells, not ${columns.length}.` };
       continue;
@@ -96,10 +100,10 @@ export async function* csvRows(
 
 /** @throws {UsageError} it is not CSV: a quoted cell does not end, for example */
 async function* recordsOf(text: string): AsyncGenerator<CsvRecord> {
-  const [header = ''] = text.split(/[\r\n]/, 1);
+  const [firstLine = ''] = text.split(/[\r\n]/, 1);
   try {
     yield* parse(text, {
-      delimiter: /[,;\t]/.exec(header)?.[0] ?? ',',
+      delimiter: /[,;\t]/.exec(firstLine)?.[0] ?? ',',
       record_delimiter: ['\r\n', '\n', '\r'],
       info: true,
       relax_column_count: true,
@@ -110,7 +114,7 @@ async function* recordsOf(text: string): AsyncGenerator<CsvRecord> {
   }
 }
 
-/** A complete last cell: no status is the beginning of another. */
+/** A last cell that is a whole status. One that was cut off never matches: no status is the beginning of another. */
 const WHOLE_STATUS = new RegExp(`[,;\\t] *"?(?:${PET_STATUSES.join('|')})"? *$`);
 
 /** @throws {UsageError} the last line may be cut off within its last cell: it would import a wrong animal. */
@@ -138,7 +142,7 @@ export async function* ndjsonRows(
     try {
       const value = parseJson(content);
       if (typeof value !== 'object' || value === null || Array.isArray(value))
-        throw new TypeError('The line is not a JSON object.');
+        throw new UsageError('The line is not a JSON object.');
       const values = Object.values(value).map((member: unknown) => member ?? undefined);
       yield { line, fields: fieldsOf(Object.keys(value), values, ignored) };
     } catch (error) {

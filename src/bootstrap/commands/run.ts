@@ -70,7 +70,7 @@ function programOf(context: CommandContext): Command {
 
 /**
  * A message of commander without the arguments that it quotes: they may be keys. The name of an unknown command or
- * option stays, if it has letters and hyphens only. Commander writes, each with a line end:
+ * option stays, if it has letters and hyphens only. Commander's messages, each with a line end:
  * - `error: unknown option 'ARGUMENT'`
  * - `error: option '--port <number>' argument 'ARGUMENT' is invalid. must be ...`
  * - `error: too many arguments for 'serve'. Expected 0 arguments but got 1: ARGUMENT.`
@@ -91,7 +91,10 @@ function isCausedBy(error: unknown, reason: unknown): boolean {
 const isPermanent = (error: unknown): boolean =>
   Object(error).isPermanent === true || Object(error).code === 'invalid_parameter';
 
-/** What to print: the stack of a bug, a permanent error in its own lines, any other with its causes in one line. */
+/**
+ * What to print: the stack of a bug; advice for an address that is in use; a permanent error as it is, with its line
+ * breaks; any other error with its causes in one line.
+ */
 function textOf(error: unknown): string {
   const isBug = [TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind);
   if (isBug) return String((error as Error).stack);

@@ -7,9 +7,9 @@ export function addServeCommand(program: Command, context: CommandContext): void
   const summary = 'Runs the service until Ctrl-C or SIGTERM. Environment variables configure it.';
   const example = 'LOG_LEVEL=warn animal-store serve --port 8080 --store sqlite:animals.db';
   const environment = { ...context.io.env };
-  /** Lets an option replace a variable. An empty variable would mean the default. */
+  /** Lets an option replace a variable. */
   const setTo = (name: string) => (text: string) => {
-    environment[name] = text || refuse('must not be empty');
+    environment[name] = text || refuse('must not be empty'); // an empty variable would mean the default
     delete environment[`${name}_FILE`];
   };
   addCommand(program, 'serve', summary, example)
@@ -18,7 +18,7 @@ export function addServeCommand(program: Command, context: CommandContext): void
     .option('--store <url>', 'in place of STORE_URL', setTo('STORE_URL'))
     .addHelpText('after', settingsHelp)
     .action(async () => {
-      // Late, so that --help does not load the adapters.
+      // Imported here, so that --help does not load the adapters.
       const { serve } = await import('./serve.js');
       await serve(context, environment);
     });
@@ -29,6 +29,6 @@ function settingsHelp(): string {
     const value = fallback ? `default: ${fallback}` : `such as ${example}`;
     return `  ${name.padEnd(18)} ${help} (${value})`;
   });
-  const rule = '\n  NAME_FILE names a file that holds the value of NAME.';
-  return ['\nEnvironment variables:', ...lines, rule].join('\n');
+  const fileNote = '\n  NAME_FILE names a file that holds the value of NAME.';
+  return ['\nEnvironment variables:', ...lines, fileNote].join('\n');
 }

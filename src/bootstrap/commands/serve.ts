@@ -25,11 +25,10 @@ export async function serve(context: CommandContext, environment: Environment): 
   });
   const container = await createContainer(settings, [logging, ...modules]);
   const logger = container.get(TOKENS.logger);
-  const { adminPort: port } = settings;
-  const openAdminPort =
-    port === undefined
-      ? undefined
-      : (await import('../service/metrics.js')).measure(container, port);
+  // Most services have no ADMIN_PORT, and then load no prom-client.
+  const metrics =
+    settings.adminPort === undefined ? undefined : await import('../service/metrics.js');
+  const openAdminPort = metrics?.measure(container);
   logger.info({ settings: givenSettings(environment) }, 'settings that differ from their defaults');
 
   const interrupted = interruption(signal, logger);
@@ -39,9 +38,9 @@ export async function serve(context: CommandContext, environment: Environment): 
   let adminPort: AdminPort | undefined;
   try {
     adminPort = await openAdminPort?.();
-    await greet(context, container, service, adminPort?.url);
+    await finishStart(context, container, service, adminPort?.url);
   } catch (error) {
-    // After a signal the error may be the abort itself: the service stops in order, below.
+    // An error after a signal is most likely the abort: the service then stops in order, below.
     if (!signal.aborted) {
       await service.stop(0);
       adminPort?.close();
@@ -63,8 +62,12 @@ async function interruption(signal: AbortSignal, logger: Logger): Promise<undefi
   logger.info(`stopping: ${reasonOf(signal.reason)}`);
 }
 
-/** Says where the service is and what it lacks, and ensures that there is an API key. */
-async function greet(
+/**
+ * Checks the store, ensures that there is an API key, and says where the service is. While the store is unreachable,
+ * only warns.
+ * @throws {UsageError} there is no API key and none may be issued
+ */
+async function finishStart(
   context: CommandContext,
   container: Container,
   service: Service,
@@ -81,7 +84,7 @@ async function greet(
   const store = await container.getAsync(TOKENS.store);
   const addresses = { url, docs: docsUrl, metrics: metricsUrl, store: store.location };
   try {
-    await store.check({ signal }); // first, because it fails soonest
+    await store.check({ signal }); // first: an unreachable store fails here soonest
     if ((await store.transfer?.lastId({ signal })) === 0n)
       logger.info(`the store is new: no animal was ever added to ${store.location}`);
     await ensureKey(context, container, service);

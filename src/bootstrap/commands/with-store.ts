@@ -15,7 +15,7 @@ export async function withStore(
   { url, mode }: { readonly url?: string; readonly mode: OpenMode },
   use: (store: Store, container: Container) => Promise<void>,
 ): Promise<void> {
-  // Late, so that --help does not load the adapters.
+  // Imported here, so that --help does not load the adapters.
   const { createContainer } = await import('../service/container.js');
   const settings = readSettings(io.env);
   const storeUrl = url ?? settings.storeUrl;

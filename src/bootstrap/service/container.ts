@@ -15,7 +15,7 @@ import { SettingsError, type Settings } from './settings.js';
 import { TOKENS } from './tokens.js';
 
 /**
- * Wires the service: its own modules, then those given, then those of `ADAPTERS`. Each may `bind` further parts,
+ * Wires the service: its own modules, then `modules`, then those of `ADAPTERS`. Each may `bind` more parts,
  * `rebind` one to replace it, or decorate one by `onActivation`. Nothing is opened before it is needed.
  * @param mode how the store is opened. Default: `create`
  * @throws {SettingsError} a module of `ADAPTERS` cannot be loaded, or exports no adapter
@@ -35,7 +35,7 @@ export async function createContainer(
 /** The stores of this package. None loads its driver before it opens one. */
 const STORE_FACTORIES = [memoryStoreFactory, sqliteStoreFactory, mongoStoreFactory] as const;
 
-/** The use cases on the store that the settings name. */
+/** The clock, the store that the settings name, and the use cases on it. */
 const application = (mode: OpenMode): ContainerModule =>
   new ContainerModule(({ bind }) => {
     bind(TOKENS.clock).toConstantValue(systemClock);

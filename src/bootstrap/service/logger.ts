@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import type { Settings } from './settings.js';
 
-/** Makes a log of JSON lines. They go to `stream`, the standard error output of the process or another one. */
+/** Makes a logger that writes JSON lines to `stream`. */
 export const createLogger = (
   { logLevel: level }: Pick<Settings, 'logLevel'>,
   stream: DestinationStream,
@@ -28,8 +28,9 @@ const escaped = (line: string): string =>
 const EXIT_TIMEOUT = 3000;
 
 /**
- * Where `serve` logs: file descriptor 2. Nothing is lost when the process ends or throws. If nobody reads the log, it
- * buffers one megabyte, drops further lines, and delays the exit by a few seconds.
+ * Where `serve` logs: file descriptor 2. Buffered lines are written when the process exits, also after an error. Only a
+ * write in progress can be lost: see `flushed`. If nobody reads the log, it buffers one megabyte, drops further lines,
+ * and delays the exit by a few seconds.
  */
 export function logDestination(): DestinationStream {
   let deadline = Infinity;
@@ -48,7 +49,9 @@ export function logDestination(): DestinationStream {
   return stream.on('error', () => {});
 }
 
-/** Resolves once the log is written, or after three seconds. A write in progress would be lost at the exit. */
+/**
+ * Await it before the process exits, which would lose a write in progress. Resolves after three seconds at the latest.
+ */
 export const flushed = (logger: Logger): Promise<unknown> =>
   Promise.race([
     new Promise((resolve) => logger.flush(resolve)),

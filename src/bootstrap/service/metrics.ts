@@ -14,10 +14,10 @@ export interface AdminPort {
 }
 
 /**
- * Measures the service. Call it before anything gets the log from the container. The function that it returns opens the
- * port: call that once the service has started.
+ * Measures the service. Call it before anything gets the log from the container. Returns a function that opens
+ * `ADMIN_PORT`: call that once the service has started.
  */
-export function measure(container: Container, port: number): () => Promise<AdminPort> {
+export function measure(container: Container): () => Promise<AdminPort> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const seconds = new Histogram({
@@ -53,7 +53,8 @@ export function measure(container: Container, port: number): () => Promise<Admin
       ),
     );
     gauge('animal_store_requests_in_flight', 'Requests in progress.', () => admission.inFlight);
-    return serveMetrics(registry, container.get(TOKENS.settings).host, port);
+    const { host, adminPort = 0 } = container.get(TOKENS.settings);
+    return serveMetrics(registry, host, adminPort);
   };
 }
 

@@ -8,7 +8,7 @@ export const responseLog = (logger: Logger): HttpLog => ({
     const level = levelOf(request);
     if (!logger.isLevelEnabled(level)) return;
     const { error, isProbe: _, ...line } = request;
-    // No stack: under overload, or while the store is unreachable, such lines are most of the log.
+    // No stack for a 503: under overload, or while the store is unreachable, these are most of the log.
     const fault = isUnavailable(error) ? { reason: reasonOf(error) } : { err: error };
     const milliseconds = Math.round(line.milliseconds * 1000) / 1000;
     logger[level]({ ...line, ...fault, milliseconds }, 'responded');

@@ -4,7 +4,7 @@
  */
 import { InvalidArgumentError } from 'commander';
 
-/** Throws the error to which commander adds the name of an option. */
+/** Throws. `readSettings` adds the name of the setting in front, commander that of the option. */
 export function refuse(rule: string): never {
   throw new InvalidArgumentError(rule);
 }
@@ -13,8 +13,9 @@ export function refuse(rule: string): never {
 export const list = (text: string): readonly string[] =>
   text.split(/[,\r\n]/).flatMap((part) => part.trim() || []);
 
-/** A rule of values, as the rest of a sentence that starts with the name. */
+/** A rule for values. */
 export interface Rule<Value> {
+  /** The rest of a sentence that starts with the name. */
   readonly rule: string;
   readonly isValid: (value: Value) => boolean;
 }
@@ -31,6 +32,24 @@ export const oneOf =
   <const T extends string>(...values: readonly T[]) =>
   (given: string): T =>
     values.find((value) => value === given) ?? refuse(`must be one of ${values.join(', ')}`);
+
+/**
+ * Reads a whole number with a unit; `0` needs none. Packages for this also accept fractions, negative values and years.
+ * @param units the factor of each unit; `''` stands for no unit
+ */
+function quantity(
+  rule: string,
+  units: Readonly<Record<string, number>>,
+  minimum: number,
+  maximum: number,
+) {
+  return (given: string): number => {
+    const [, amount, unit = ''] = /^(\d+)([a-z]*)$/i.exec(given) ?? [];
+    const factor = given === '0' ? 1 : units[unit.toLowerCase()];
+    const value = Number(amount) * (factor ?? NaN);
+    return value >= minimum && value <= maximum ? value : refuse(rule);
+  };
+}
 
 export const integer = (minimum: number, maximum: number) =>
   quantity(`must be an integer from ${minimum} to ${maximum}`, { '': 1 }, minimum, maximum);
@@ -55,21 +74,4 @@ export function duration(minimum: 0 | 1, days = 24) {
   const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: DAY };
   const rule = `must be a duration with its unit (ms, s, m, h, d), from ${minimum}ms to ${days}d`;
   return quantity(rule, units, minimum, days * DAY);
-}
-
-/**
- * Reads a whole number with a unit; `0` needs none. Packages for this also accept fractions, negative values and years.
- */
-function quantity(
-  rule: string,
-  units: Readonly<Record<string, number>>,
-  minimum: number,
-  maximum: number,
-) {
-  return (given: string): number => {
-    const [, amount, unit = ''] = /^(\d{1,9})([a-z]*)$/i.exec(given) ?? [];
-    const factor = given === '0' ? 1 : units[unit.toLowerCase()];
-    const value = Number(amount) * (factor ?? NaN);
-    return value >= minimum && value <= maximum ? value : refuse(rule);
-  };
 }

@@ -153,7 +153,10 @@ export type Settings = {
   readonly [Key in keyof Table]:
     | ReturnType<Table[Key]['read']>
     | (Table[Key] extends { readonly default: string } ? never : undefined);
-} & { readonly drainDelay: number };
+} & {
+  /** Default: 0 on a loopback host, else 5000. */
+  readonly drainDelay: number;
+};
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -172,8 +175,8 @@ export class SettingsError extends Error {
 }
 
 /**
- * Reads all settings. An empty one counts as not set. Instead of `NAME`, `NAME_FILE` may name a file that holds the
- * value.
+ * Reads all settings. An empty variable counts as not set. Instead of `NAME`, `NAME_FILE` may name a file that holds
+ * the value.
  * @throws {SettingsError} naming every invalid setting.
  */
 export function readSettings(environment: Environment): Settings {
@@ -181,17 +184,18 @@ export function readSettings(environment: Environment): Settings {
   const values: Record<string, unknown> = {};
   for (const [key, setting] of Object.entries<Setting>(TABLE))
     try {
-      values[key] = valueOf(setting, environment);
+      values[key] = readSetting(setting, environment);
     } catch (error) {
       faults.push((error as Error).message);
     }
   if (faults.length > 0) throw new SettingsError(faults);
   const settings = values as Settings;
-  const usualDelay = isLoopback(settings.host) ? 0 : 5000;
-  return { ...settings, drainDelay: settings.drainDelay ?? usualDelay };
+  // The only default that depends on another setting.
+  const drainDelay = isLoopback(settings.host) ? 0 : 5000;
+  return { ...settings, drainDelay: settings.drainDelay ?? drainDelay };
 }
 
-function valueOf(setting: Setting, environment: Environment): unknown {
+function readSetting(setting: Setting, environment: Environment): unknown {
   const { name, default: fallback, example = fallback } = setting;
   const given = givenText(name, environment) ?? fallback;
   if (given === undefined) return undefined;
@@ -200,8 +204,8 @@ function valueOf(setting: Setting, environment: Environment): unknown {
   } catch (error) {
     // In cmd.exe, `set PORT=3001 && npm start` sets '3001 '.
     const hint = given === given.trim() ? '' : ': it begins or ends with a blank';
-    const rule = `${(error as Error).message}, as in ${name}=${example}${hint}`;
-    throw new Error(`${name} ${rule}`, { cause: error });
+    const { message } = error as Error;
+    throw new Error(`${name} ${message}, as in ${name}=${example}${hint}`, { cause: error });
   }
 }
 

@@ -12,8 +12,9 @@ export interface Service {
   /** The address of the docs page. */
   readonly docsUrl: string;
   /**
-   * Stops in order: readiness off, every response closes its connection, a wait of `drainDelay`, no new connections,
-   * requests in flight finish, store closed. Resolves to whether all of it finished in time.
+   * Stops in order: for `drainDelay`, reports not ready and closes each connection after its response; then accepts no
+   * new connections, and finishes requests in flight; then closes the store. Resolves to whether all of it finished in
+   * time.
    * @param drainDelay how long to serve on, in milliseconds. Default: the setting.
    */
   stop(drainDelay?: number): Promise<boolean>;
@@ -44,10 +45,12 @@ export async function startService(container: Container): Promise<Service> {
     const origin = `http://${addressOf(host)}:${boundPort}`;
     const stop = async (drainDelay = settings.drainDelay): Promise<boolean> => {
       readiness.stop();
-      if (drainDelay > 0) server.drain();
-      await delay(drainDelay);
-      const areAnswered = await server.close(shutdownDeadline);
-      return (await closeInTime(store)) && areAnswered;
+      if (drainDelay > 0) {
+        server.drain();
+        await delay(drainDelay);
+      }
+      const areAllAnswered = await server.close(shutdownDeadline);
+      return (await closeInTime(store)) && areAllAnswered;
     };
     return {
       url: origin + basePath,
@@ -64,11 +67,14 @@ export async function startService(container: Container): Promise<Service> {
 /** Closes the store. Resolves to whether that succeeded in time: a store that hangs must not keep the process. */
 const closeInTime = (store: Store): Promise<boolean> =>
   new Promise((resolve) => {
-    const timer = setTimeout(resolve, CLOSING_TIME, false);
-    const closed = store.close().finally(() => clearTimeout(timer));
-    closed.then(
-      () => resolve(true),
-      () => resolve(false),
+    const settle = (isClosed: boolean): void => {
+      clearTimeout(timer);
+      resolve(isClosed);
+    };
+    const timer = setTimeout(settle, CLOSING_TIME, false);
+    store.close().then(
+      () => settle(true),
+      () => settle(false),
     );
   });
 
