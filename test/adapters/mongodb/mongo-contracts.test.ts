@@ -1,6 +1,6 @@
 import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
 import { storeTests } from '../../contract/store-tests.js';
-import { openModeTests } from '../open-modes.js';
+import { openModeTests } from './open-modes.js';
 import { describeOnMongo, dropDatabase, newDatabaseName, uriOf } from './mongo-server.js';
 
 describeOnMongo('The MongoDB store', (server) => {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MongoClient, type Document } from 'mongodb';
-import { freePort } from '../../lasting-port.js';
+import { freePort } from './free-port.js';
 import { until } from '../../until.js';
 
 /** The name of every replica set of the tests. */

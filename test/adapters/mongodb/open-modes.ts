@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { OpenOptions, Store } from '../../src/application/ports/store.js';
-import { rejectionOf, rejectsWithCode } from '../contract/rejection.js';
-import { claimed, samplePet } from '../contract/samples.js';
+import type { OpenOptions, Store } from '../../../src/application/ports/store.js';
+import { rejectionOf, rejectsWithCode } from '../../contract/rejection.js';
+import { claimed, samplePet } from '../../contract/samples.js';
 
 type Open = (options?: OpenOptions) => Promise<Store>;
 

@@ -1,14 +1,9 @@
 import { rejects } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { openApiDocument } from '../../src/adapters/http/open-api/open-api-document.js';
-import { stringifyJson } from '../../src/json.js';
-import {
-  createWith,
-  httpInterface,
-  memoryAnimalStore,
-  outcome,
-} from '../adapters/http/fixtures.js';
+import { openApiDocument } from '../../../../src/adapters/http/open-api/open-api-document.js';
+import { stringifyJson } from '../../../../src/json.js';
+import { createWith, httpInterface, memoryAnimalStore, outcome } from '../fixtures.js';
 import { documentFor, heldToDocument, judgeFor, operationsOf } from './held-to-document.js';
 
 const REX_DATA = { name: 'Rex', categoryId: 1n };
@@ -28,7 +23,7 @@ describe('The OpenAPI document', () => {
   const judge = judgeFor(document);
 
   it('is in the repository as a service with default settings publishes it', () => {
-    const copy = readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8');
+    const copy = readFileSync(new URL('../../../../../docs/openapi.json', import.meta.url), 'utf8');
     expect(copy === openApiDocument(), 'run: npm run openapi').to.equal(true);
   });
 

@@ -1,9 +1,9 @@
-import { createFetchHandler } from '../../src/adapters/http/fetch/index.js';
-import { HttpInterface } from '../../src/adapters/http/index.js';
-import { createKoaApp } from '../../src/adapters/http/koa/index.js';
-import { NodeServer } from '../../src/adapters/http/node/index.js';
-import { httpTests } from '../contract/index.js';
-import { heldToDocument } from '../open-api/held-to-document.js';
+import { createFetchHandler } from '../../../src/adapters/http/fetch/index.js';
+import { HttpInterface } from '../../../src/adapters/http/index.js';
+import { createKoaApp } from '../../../src/adapters/http/koa/index.js';
+import { NodeServer } from '../../../src/adapters/http/node/index.js';
+import { httpTests } from '../../contract/index.js';
+import { heldToDocument } from './open-api/held-to-document.js';
 
 describe('The HTTP interface on Fetch', () =>
   httpTests({

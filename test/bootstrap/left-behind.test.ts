@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createContainer, readSettings, startService } from '../../src/bootstrap/index.js';
-import { leftBehind } from '../left-behind.js';
-import { cleanUp, testFile } from './sqlite/test-store.js';
+import { leftBehind } from './left-behind.js';
+import { cleanUp, testFile } from '../adapters/sqlite/test-store.js';
 
 const KEY = 'a-key-of-these-tests';
 

@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import assert from 'node:assert/strict';
-import { openApiDocument } from '../../src/adapters/http/open-api/open-api-document.js';
-import type { GivenHttpSettings } from '../../src/adapters/http/index.js';
-import { parseJson } from '../../src/json.js';
+import { openApiDocument } from '../../../../src/adapters/http/open-api/open-api-document.js';
+import type { GivenHttpSettings } from '../../../../src/adapters/http/index.js';
+import { parseJson } from '../../../../src/json.js';
 
 /* The published document as far as tests look at it, and responses that are held to it. */
 
