@@ -48,7 +48,10 @@ export interface PetRepository {
 export interface Claim extends IdempotencyKey {
   /** Equal for equal animals, different for different ones: `fingerprintOf`. */
   readonly fingerprint: string;
-  /** Milliseconds since 1970. From then on the claim is expired: as if it was never made. */
+  /**
+   * Milliseconds since 1970. From then on the claim is expired: as if it was never made. A store that removes expired
+   * claims by its own clock waits at least an hour more: the clocks of callers may be behind.
+   */
   readonly keepUntil: number;
 }
 
