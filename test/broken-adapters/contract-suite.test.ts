@@ -31,14 +31,14 @@ describe('A case of a contract suite', () => {
     await passing.runAll();
     expect(passing.events).to.deep.equal(['closed']);
 
-    const fault = new Error('a broken promise');
+    const fault = new Error('a broken clause');
     const failing = declared(durable, [], () => Promise.reject(fault));
     expect(await rejectionOf(failing.runAll())).to.equal(fault);
     expect(failing.events).to.deep.equal(['closed']);
   });
 
-  it('fails with the error of the case, where closing fails, too', async () => {
-    const fault = new Error('a broken promise');
+  it('reports the error of the case even if closing fails, too', async () => {
+    const fault = new Error('a broken clause');
     const failing = declared(unclosable, [], () => Promise.reject(fault));
     expect(await rejectionOf(failing.runAll())).to.equal(fault);
     expect(String(await rejectionOf(declared(unclosable).runAll()))).to.include('close');

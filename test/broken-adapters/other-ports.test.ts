@@ -60,7 +60,7 @@ const BROKEN_ANIMAL_STORES: BrokenAdapters<Broken<ExperimentalAnimalStore>> = {
       }),
     },
   'does nothing to an animal with another status than `from`': {
-    'a status that is ignored': (animalStore) => ({
+    'a `from` that is ignored': (animalStore) => ({
       changePet: (id, change) => animalStore.changePet(id, change),
     }),
   },

@@ -74,7 +74,7 @@ const BROKEN_STORES: BrokenAdapters<BrokenStore> = {
     'a list that begins at `after`': changedQuery(({ after = 1n }) => ({ after: after - 1n })),
     'a status that is ignored': changedQuery(() => ({ status: undefined })),
   },
-  'finds each animal by its own id, and none by an id that was not assigned': {
+  'finds no animal by an id that was not assigned': {
     'null for no animal': brokenPort('pets', (pets) => ({
       findById: async (...given) =>
         (await pets.findById(...given)) ?? (null as unknown as undefined),
@@ -203,7 +203,7 @@ const BROKEN_STORES: BrokenAdapters<BrokenStore> = {
     })),
   },
   'stores animals under their ids exactly, for every way of reading, also after reopening': {
-    'ids as Numbers': brokenPort('transfer', (transfer) => ({
+    'ids that become Numbers': brokenPort('transfer', (transfer) => ({
       writePets: (pets, last) =>
         transfer.writePets(
           pets.map((pet) => petWithId(BigInt(Number(pet.id)), pet)),

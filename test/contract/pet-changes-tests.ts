@@ -22,7 +22,7 @@ const CHANGES: ReadonlyArray<Partial<UnsavedPet>> = [
 ];
 
 const withChange = (pet: Pet, change: Partial<UnsavedPet>): Pet =>
-  petWithId(pet.id, Object.assign({ ...pet }, change));
+  petWithId(pet.id, { ...pet, ...change });
 
 /** Checks that an error says that the animal has another status. */
 function checkConflict(error: unknown, status: PetStatus): void {

@@ -61,7 +61,7 @@ export const FILTERS = [undefined, ...PET_STATUSES];
 export const samplePets = (count: number, fields?: Partial<UnsavedPet>): readonly UnsavedPet[] =>
   times(count, () => samplePet(fields));
 
-/** An animal with every field, optional ones too, and no default value. A new field of `Pet` does not compile here. */
+/** An animal with every field, none with its default value. The compiler checks that it lists every field. */
 export const FULL_PET: Required<UnsavedPet> = Object.freeze({
   name: ' Ame\u0301lie ',
   categoryId: 2n ** 53n + 1n,
@@ -78,7 +78,7 @@ export const TRICKY_PETS: readonly UnsavedPet[] = [
 export const HOUR = 60 * 60 * 1000;
 export const DAY = 24 * HOUR;
 
-/** Real time, because a store may remove expired claims by its own clock. */
+/** Real time: a store may remove claims that expired an hour ago by its own clock. */
 const START = Date.now();
 
 /** A claim that is kept for 24 hours after the suite's start. */

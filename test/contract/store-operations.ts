@@ -1,6 +1,7 @@
 import type { CallOptions } from '../../src/application/animal-store.js';
 import { petWithId } from '../../src/domain/pet.js';
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { checkRejectsWhenAborted } from './rejection.js';
 import { claimed, sampleApiKey, samplePet } from './samples.js';
 import type { PortName, Ports, StoreSubject } from './store-subject.js';
@@ -59,22 +60,6 @@ const contentsOf = (subject: Partial<Ports<PortName>>): Promise<readonly unknown
     subject.transfer?.lastId(),
   ]);
 
-/** A signal and its listeners, counted by hand: suites import nothing of Node.js but assertions. */
-function countedSignal() {
-  const { signal } = new AbortController();
-  const listeners = new Set<unknown>();
-  const { addEventListener, removeEventListener } = EventTarget.prototype;
-  signal.addEventListener = (...args: Parameters<EventTarget['addEventListener']>) => {
-    listeners.add(args[1]);
-    addEventListener.apply(signal, args);
-  };
-  signal.removeEventListener = (...args: Parameters<EventTarget['removeEventListener']>) => {
-    listeners.delete(args[1]);
-    removeEventListener.apply(signal, args);
-  };
-  return { signal, listeners };
-}
-
 /**
  * Checks that every operation of a port rejects with the reason of an aborted signal, even if it knows the result, and
  * changes nothing. A settled call must leave no listener on its signal.
@@ -82,7 +67,7 @@ function countedSignal() {
 export async function checkAborts(subject: StoreSubject, port: PortName): Promise<void> {
   const id = await storeOneOfEach(subject);
   for (const [name, call] of Object.entries(CALLS[port](subject, id))) {
-    const { signal, listeners } = countedSignal();
+    const { signal } = new AbortController();
     for (const time of ['before', 'after']) {
       const contents = await contentsOf(subject);
       await checkRejectsWhenAborted(
@@ -93,6 +78,7 @@ export async function checkAborts(subject: StoreSubject, port: PortName): Promis
       await call({ signal });
     }
     await new Promise((resolve) => setTimeout(resolve)); // listeners may be removed a turn later
-    assert.equal(listeners.size, 0, `listeners that two calls of ${name} left on their signal`);
+    const left = getEventListeners(signal, 'abort').length;
+    assert.equal(left, 0, `listeners that two calls of ${name} left on their signal`);
   }
 }

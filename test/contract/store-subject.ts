@@ -7,22 +7,22 @@ import { casesOf, requireMember, type Cases, type SuiteOptions } from './suite.j
 
 export type PortName = 'pets' | 'changes' | 'apiKeys' | 'transfer';
 
-/** These ports of a store, as the cases see them: what they need is checked before they run. */
+/** These ports of a store. */
 export type Ports<Name extends PortName> = Pick<CompleteStore, Name>;
 
-/** What the suites use of a store. */
-type UsedStore = Pick<Store, PortName | 'check' | 'close'>;
+/** The members of a store that the suites use. Optional ports may be missing. */
+type GivenStore = Pick<Store, PortName | 'check' | 'close'>;
 
-/** The same, as the cases see it. */
-type TestedStore = Pick<CompleteStore, keyof UsedStore>;
+/** The same with every port: a case whose port is missing is skipped, or fails before it runs. */
+type TestedStore = Pick<CompleteStore, keyof GivenStore>;
 
 /** How a case reopens, shares and closes what is tested. */
 export interface StoreControls<Tested> {
-  /** Closes it, and opens what was stored again. Only durable stores can. */
+  /** Closes the store, then opens the same data. Durable stores only. */
   readonly reopen?: (() => Promise<Tested & Closable>) | undefined;
-  /** Opens what is stored once more, as another process does. */
+  /** Opens the same data a second time, as another process does. */
   readonly another?: (() => Promise<Tested & Closable>) | undefined;
-  /** Closes it, and removes what was stored. Handles of `reopen` and `another` are closed before. */
+  /** Closes the store, and removes its data. The suite closes the handles of `reopen` and `another` first. */
   readonly close: () => Promise<void>;
 }
 
@@ -32,7 +32,7 @@ type Closable = Partial<Pick<Store, 'close'>>;
 export type Opened<Tested> = (Tested | { readonly store: Tested }) & StoreControls<Tested>;
 
 /** What `storeTests` gets. */
-export type StoreSuite = SuiteOptions<Opened<UsedStore>>;
+export type StoreSuite = SuiteOptions<Opened<GivenStore>>;
 
 /** What the suite of a port gets: the ports of a store, or for some suites the port itself. */
 export type PortSuite<Port = never> = SuiteOptions<Opened<Partial<Pick<Store, PortName>> | Port>>;

@@ -39,8 +39,7 @@ export const casesOf =
   (...needs) =>
   (title, run) => {
     const missing = needs.find((need) => without.includes(need));
-    const declare = missing === undefined ? it : it.skip;
-    declare(missing === undefined ? title : `${title} (without ${missing})`, async () => {
+    const body = async (): Promise<void> => {
       const subject = await open();
       try {
         for (const need of needs) requireMember(subject[need], need);
@@ -50,7 +49,9 @@ export const casesOf =
         throw error;
       }
       await subject.close();
-    });
+    };
+    if (missing === undefined) it(title, body);
+    else it.skip(`${title} (without ${missing})`, body);
   };
 
 /** Fails if `open` did not give this member. */

@@ -44,7 +44,7 @@ describe('The documents', () => {
     expect(links.filter((place) => !leadsSomewhere(...place))).to.deep.equal([]);
   });
 
-  it('name no file of the repository that is not there', () => {
+  it('name only files that exist', () => {
     const paths = DOCUMENTS.flatMap((document) =>
       captures(document, /`((?:src|test|docs|tools|examples|\.ci)\/[\w./-]*)`/g).map(
         (path) => [document, path] as const,

@@ -61,7 +61,7 @@ describe('The errors of the animal store', () => {
     expect(errors['service_unavailable']).to.include({ retryAfter: 1 });
   });
 
-  it('are not what has another code, or none', () => {
+  it('are recognised by a known code only', () => {
     for (const value of [new Error('x'), { code: 'ECONNRESET' }, { code: 'toString' }, null, 'x'])
       expect(isAnimalStoreError(value), inspect(value)).to.equal(false);
   });
@@ -133,7 +133,7 @@ describe('An animal', () => {
       throws(() => petChange(untyped(change)), { code: 'invalid_pet' });
   });
 
-  it('is read from data of other programs, which may have safe numbers', () => {
+  it("is read from other programs' data, with numbers or bigints", () => {
     expect(petFrom({ id: 1, ...rex, categoryId: 7 })).to.deep.equal({ id: 1n, ...rex });
     for (const data of [rex, { id: 1n }, { id: 1n, ...rex, status: undefined }])
       throws(() => petFrom(data), { code: 'invalid_pet' });

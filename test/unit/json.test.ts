@@ -57,7 +57,7 @@ describe('stringifyJson', () => {
     );
   });
 
-  it('is exact where a program has given bigints a toJSON', () => {
+  it('is exact even if BigInt.prototype has a toJSON', () => {
     const prototype: object = BigInt.prototype;
     Object.assign(prototype, { toJSON: () => 'wrong' });
     try {

@@ -64,7 +64,7 @@ describe('ApiKeyAuthenticator', () => {
     );
   });
 
-  it('tells only who holds the whole key that it has expired, and when, or was revoked', async () => {
+  it('reveals expiry and revocation only to a caller with the whole key', async () => {
     const at = clock.in(1);
     const late = await issue(at);
     const ended = await issue();
@@ -83,7 +83,7 @@ describe('ApiKeyAuthenticator', () => {
     }
   });
 
-  it('looks up no text that is no managed key, by form or checksum', async () => {
+  it('does not look up malformed keys or wrong checksums', async () => {
     const { key } = await issue();
     const wrong = key.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
     const keys = authenticator();

@@ -215,7 +215,7 @@ describe('HttpInterface tells the transport who is calling', () => {
 });
 
 describe('HttpInterface', () => {
-  it('serves no caller whose authenticator forgets to say who it is', async () => {
+  it('refuses a principal without an id', async () => {
     const authenticator = { authenticate: async () => ({ ok: true }) } as unknown as Authenticator;
     const { status } = await httpInterface({ authenticator }).handle(requestWith(KEY));
     expect(status).to.equal(403);

@@ -34,7 +34,7 @@ describe('writing to an SQLite store', () => {
     expect((await store.pets.add(rex)).id).to.equal(1n);
   });
 
-  it('commits a transaction without the writes that are refused', async () => {
+  it('commits the rest when single writes are refused', async () => {
     const store = await open(testFile());
     const outcomes = await Promise.allSettled([
       store.pets.addOnce(rex, ...claimed()),

@@ -52,7 +52,7 @@ export function readingCases(cases: AnimalStoreCases): void {
     }
   });
 
-  test('fills every page behind an id, and names the next page of all but the last', async ({
+  test('fills every page after an id, and names the next page of all but the last', async ({
     animalStore,
   }) => {
     const created = await createMany(animalStore, 9);

@@ -52,7 +52,7 @@ export const ACCESS: readonly Topic[] = [
   {
     topic: 'API keys',
     rules: {
-      'are asked for where none is sent as a bearer token': all(
+      'are required as a bearer token': all(
         MISSING,
         listWith(),
         authorizedBy(`Basic ${Buffer.from(`user:${KEYS.all}`).toString('base64')}`),
@@ -85,7 +85,7 @@ export const ACCESS: readonly Topic[] = [
         authorizedBy(`bearer ${KEYS.all}`),
         authorizedBy(`BEARER   ${KEYS.all}`),
       ),
-      'are asked for whatever else is wrong with a request': [
+      'are checked before anything else': [
         ...[
           get('/pets?limit=0'),
           get('/pets/abc'),

@@ -39,9 +39,7 @@ async function traverse(
 export function readingCases(cases: Cases<StoreSubject>): void {
   const test = cases('pets');
 
-  test('finds each animal by its own id, and none by an id that was not assigned', async ({
-    pets,
-  }) => {
+  test('finds no animal by an id that was not assigned', async ({ pets }) => {
     assert.deepEqual(await pets.list({ after: 5n, limit: 20, status: 'sold' }), []);
     assert.equal(await pets.findById(1n), undefined);
     const stored = await addAll(pets, TWELVE);

@@ -101,7 +101,7 @@ describe('A listening server that is closed', () => {
     expect(connection.received, 'what the slow client got').to.have.length.above(20_000_000);
   });
 
-  it('cuts off at the deadline what is not answered, and reports it', async () => {
+  it('closes unanswered connections at the deadline, and reports it', async () => {
     const { server, ask, open } = await holding();
     const { connection } = await ask(head('GET /'));
     await open(); // the last connection has no request
