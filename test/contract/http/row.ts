@@ -2,11 +2,6 @@ import type { ErrorCode } from '../../../src/adapters/http/index.js';
 import { KEYS, type ServiceSetup } from './service-parts.js';
 import type { TestedService } from './tested-service.js';
 
-/*
- * The rules of the HTTP interface as data, for any test runner and transport. A row is a request and the response that it
- * must get.
- */
-
 /**
  * What a rule depends on: the interface alone, the transport, which passes requests and responses on, or a socket,
  * because no request of Fetch can show it.
@@ -24,6 +19,7 @@ export interface Topic extends ServiceSetup {
   >;
 }
 
+/** A request and the response that it must get. */
 export interface Row {
   readonly request: RowRequest;
   readonly expected: ExpectedResponse;
@@ -45,7 +41,7 @@ export interface RowRequest {
 
 export interface ExpectedResponse {
   readonly status: number;
-  /** Of the error. Every error has one. */
+  /** The error's code. Default: any. */
   readonly code?: ErrorCode;
   /** What the message of the error contains. */
   readonly message?: RegExp;
@@ -63,7 +59,7 @@ export const row = (request: RowRequest, expected: ExpectedResponse): Row => ({
 });
 
 /** Rows whose requests get the same response. */
-export const all = (expected: ExpectedResponse, ...requests: readonly RowRequest[]): Row[] =>
+export const rows = (expected: ExpectedResponse, ...requests: readonly RowRequest[]): Row[] =>
   requests.map((request) => row(request, expected));
 
 export const ok = (
@@ -83,7 +79,7 @@ export const USUAL_KEY = bearer(KEYS.all);
 export const JSON_TYPE: Header = ['Content-Type', 'application/json'];
 
 /** A request with these headers only. */
-export const bare = (method: string, path: string, ...headers: Header[]): RowRequest => ({
+export const requestTo = (method: string, path: string, ...headers: Header[]): RowRequest => ({
   method,
   path,
   headers,
@@ -91,7 +87,7 @@ export const bare = (method: string, path: string, ...headers: Header[]): RowReq
 
 /** A request with a key of every scope; `path` is below the default base path. */
 export const authorized = (method: string, path: string, ...headers: Header[]): RowRequest =>
-  bare(method, `/v1${path}`, USUAL_KEY, ...headers);
+  requestTo(method, `/v1${path}`, USUAL_KEY, ...headers);
 
 export const get = (path: string, ...headers: Header[]): RowRequest =>
   authorized('GET', path, ...headers);
@@ -114,11 +110,11 @@ export const withHeaders = (request: RowRequest, ...headers: readonly Header[]):
 });
 
 /** The same request with another key, or with none. */
-export const by = (key: string | undefined, request: RowRequest): RowRequest => ({
+export const withKey = (key: string | undefined, request: RowRequest): RowRequest => ({
   ...request,
   headers: [
     ...(key === undefined ? [] : [bearer(key)]),
-    ...request.headers.filter((header) => header !== USUAL_KEY),
+    ...request.headers.filter(([name]) => name !== 'Authorization'),
   ],
 });
 

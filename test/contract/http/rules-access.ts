@@ -1,11 +1,11 @@
 import { words } from '../samples.js';
 import {
   PET,
-  all,
+  rows,
   authorized,
-  bare,
+  requestTo,
   bearer,
-  by,
+  withKey,
   error,
   get,
   ok,
@@ -41,26 +41,26 @@ const NO_ROUTE = error(404, 'route_not_found', {
 });
 
 /** A list with these headers alone. */
-const listWith = (...headers: Header[]) => bare('GET', '/v1/pets', ...headers);
+const listWith = (...headers: Header[]) => requestTo('GET', '/v1/pets', ...headers);
 const authorizedBy = (value: string) => listWith(['Authorization', value]);
 
 const methodsOf = (path: string, Allow: string) =>
-  row(bare('OPTIONS', path), { status: 204, headers: { Allow } });
+  row(requestTo('OPTIONS', path), { status: 204, headers: { Allow } });
 
 /** Keys, scopes, paths and methods. */
 export const ACCESS: readonly Topic[] = [
   {
     topic: 'API keys',
     rules: {
-      'are required as a bearer token': all(
+      'are required as a bearer token': rows(
         MISSING,
         listWith(),
         authorizedBy(`Basic ${Buffer.from(`user:${KEYS.all}`).toString('base64')}`),
         authorizedBy(KEYS.all),
         listWith(['X-API-Key', KEYS.all]),
-        bare('GET', `/v1/pets?access_token=${KEYS.all}`),
+        requestTo('GET', `/v1/pets?access_token=${KEYS.all}`),
       ),
-      'are refused if they are not valid': all(
+      'are refused if they are not valid': rows(
         INVALID,
         listWith(bearer('nobody-has-this-key')),
         listWith(bearer(`${KEYS.all}, Bearer ${KEYS.all}`)),
@@ -79,7 +79,7 @@ export const ACCESS: readonly Topic[] = [
           headers: { 'WWW-Authenticate': REALM },
         }),
       ],
-      'are accepted in any case of the scheme and with every character that they may have': all(
+      'are accepted in any case of the scheme and with every character that they may have': rows(
         ok(undefined, { 'WWW-Authenticate': null }),
         listWith(bearer(KEYS.second)),
         authorizedBy(`bearer ${KEYS.all}`),
@@ -92,36 +92,36 @@ export const ACCESS: readonly Topic[] = [
           post('{'),
           authorized('PUT', '/pets'),
           get('/orders'),
-        ].map((request) => row(by(undefined, request), MISSING)),
-        ...[get('/pets/1'), post('{}')].map((request) => row(by('nobody', request), INVALID)),
+        ].map((request) => row(withKey(undefined, request), MISSING)),
+        ...[get('/pets/1'), post('{}')].map((request) => row(withKey('nobody', request), INVALID)),
       ],
-      'are not needed for health checks, the document and the docs page': all(
+      'are not needed for health checks, the document and the docs page': rows(
         { status: 200 },
-        bare('GET', '/livez'),
-        bare('GET', '/readyz', bearer('nobody')),
-        bare('GET', '/openapi.json'),
-        bare('GET', '/docs'),
+        requestTo('GET', '/livez'),
+        requestTo('GET', '/readyz', bearer('nobody')),
+        requestTo('GET', '/openapi.json'),
+        requestTo('GET', '/docs'),
       ),
       'need the scope of the operation': [
-        row(by(KEYS.reader, get('/pets/1')), { status: 200 }),
-        row(by(KEYS.writer, post(PET)), { status: 201 }),
-        row(by(KEYS.reader, post(PET)), forbidden('pets:write')),
-        row(by(KEYS.writer, get('/pets')), forbidden('pets:read')),
-        row(by(KEYS.writer, get('/pets/1')), forbidden('pets:read')),
-        row(by(KEYS.writer, authorized('HEAD', '/pets')), forbidden('pets:read')),
+        row(withKey(KEYS.reader, get('/pets/1')), { status: 200 }),
+        row(withKey(KEYS.writer, post(PET)), { status: 201 }),
+        row(withKey(KEYS.reader, post(PET)), forbidden('pets:write')),
+        row(withKey(KEYS.writer, get('/pets')), forbidden('pets:read')),
+        row(withKey(KEYS.writer, get('/pets/1')), forbidden('pets:read')),
+        row(withKey(KEYS.writer, authorized('HEAD', '/pets')), forbidden('pets:read')),
       ],
     },
   },
   {
     topic: 'paths',
     rules: {
-      'are not served if they differ in anything': all(
+      'are not served if they differ in anything': rows(
         NO_ROUTE,
         get('/pets/1/2'),
         get('/store/orders'),
-        bare('GET', '/V1/pets'),
+        requestTo('GET', '/V1/pets'),
         authorized('DELETE', '/orders'),
-        bare('OPTIONS', '/v1/orders'),
+        requestTo('OPTIONS', '/v1/orders'),
       ),
     },
   },
@@ -138,12 +138,12 @@ export const ACCESS: readonly Topic[] = [
             }),
           ),
         ),
-        ...all(
+        ...rows(
           error(405, 'method_not_allowed', { headers: { Allow: 'GET, HEAD, OPTIONS' } }),
           { ...post(PET), path: '/v1/pets/1' },
           authorized('PATCH', '/pets/1'),
           authorized('DELETE', '/pets/1'),
-          bare('POST', '/livez'),
+          requestTo('POST', '/livez'),
         ),
       ],
       'of a path are named without a key': [
@@ -167,7 +167,7 @@ export const ACCESS: readonly Topic[] = [
           { status: 201, headers: { Location: '/animals/v1/pets/6' } },
         ),
         row(get('/pets'), NO_ROUTE),
-        row(bare('GET', '/animals/v1/orders'), MISSING),
+        row(requestTo('GET', '/animals/v1/orders'), MISSING),
       ],
     },
   },

@@ -3,10 +3,10 @@ import { words } from '../samples.js';
 import {
   JSON_TYPE,
   PET,
-  all,
+  rows,
   authorized,
-  bare,
-  by,
+  requestTo,
+  withKey,
   error,
   get,
   ok,
@@ -43,8 +43,8 @@ const SOLD = changed('Ada', '-9223372036854775808', 'sold');
 
 const invalid = (message: RegExp) => error(400, 'invalid_pet', { message });
 
-/** The same for both operations. */
-const each = (request: (change: typeof sell) => RowRequest) => [request(sell), request(remove)];
+/** The request made by `sell`, and by `remove`. */
+const both = (make: (change: typeof sell) => RowRequest) => [make(sell), make(remove)];
 
 /** The statuses of eight requests at once. */
 async function statusesOf({ send }: TestedService, request: RowRequest) {
@@ -67,11 +67,11 @@ export const CHANGING: readonly Topic[] = [
           changed('B', '9223372036854775807', 'pending'),
         ),
       ],
-      'takes JSON of two types': all(
+      'takes JSON of two types': rows(
         SOLD,
         patchAs(JSON_TYPE),
         patchAs(['Content-Type', 'Application/Merge-Patch+JSON; charset=utf-8']),
-        by(KEYS.writer, sell()),
+        withKey(KEYS.writer, sell()),
       ),
       'refuses other bodies': [
         row(patch(''), error(400, 'missing_body')),
@@ -94,46 +94,46 @@ export const CHANGING: readonly Topic[] = [
         row(sell('?from=available'), SOLD),
         row(sell('?fr%6fm=%61vailable&utm=1'), SOLD),
         row(remove('?from=available'), { status: 204 }),
-        ...all(
+        ...rows(
           error(409, 'status_conflict', { message: /available/ }),
-          ...each((change) => change('?from=sold')),
+          ...both((change) => change('?from=sold')),
         ),
-        ...all(
+        ...rows(
           error(400, 'invalid_parameter', { message: /from / }),
           ...words('from=gone from[]=sold from=sold&from=sold').flatMap((query) =>
-            each((change) => change(`?${query}`)),
+            both((change) => change(`?${query}`)),
           ),
         ),
       ],
       'refuses an entity tag, and says what to send instead': [
-        ...all(
+        ...rows(
           error(412, 'precondition_failed', { message: /\?from=STATUS/ }),
-          ...each((change) => change('', ['If-Match', '"x"'])),
+          ...both((change) => change('', ['If-Match', '"x"'])),
         ),
         row(sell('', ['If-None-Match', '*']), SOLD),
         row(sell('', ['If-Match', '*']), SOLD),
         row(remove('', ['If-Match', '*']), { status: 204 }),
       ],
-      'finds no animal by another id': all(
+      'finds no animal by another id': rows(
         error(404, 'pet_not_found'),
-        ...each((change) => ({ ...change(), path: '/v1/pets/999' })),
+        ...both((change) => ({ ...change(), path: '/v1/pets/999' })),
         { ...sell(), path: '/v1/pets/abc' },
       ),
       'needs the scopes pets:write and pets:delete': [
-        ...each((change) => by(undefined, change())).map((request) =>
+        ...both((change) => withKey(undefined, change())).map((request) =>
           row(request, error(401, 'missing_api_key')),
         ),
         row(
-          by(KEYS.reader, sell()),
+          withKey(KEYS.reader, sell()),
           error(403, 'insufficient_scope', { headers: { 'WWW-Authenticate': /pets:write/ } }),
         ),
         row(
-          by(KEYS.writer, remove()),
+          withKey(KEYS.writer, remove()),
           error(403, 'insufficient_scope', { headers: { 'WWW-Authenticate': /pets:delete/ } }),
         ),
       ],
       'lists both methods in Allow': [
-        row(bare('OPTIONS', '/v1/pets/1'), {
+        row(requestTo('OPTIONS', '/v1/pets/1'), {
           status: 204,
           headers: { Allow: 'GET, HEAD, PATCH, DELETE, OPTIONS', ...PATCH_TYPES },
         }),
@@ -190,9 +190,9 @@ export const CHANGING: readonly Topic[] = [
     settings: { experimental: ['changePet', 'removePet'] },
     fault: 'unreachable',
     rules: {
-      'is answered with 503': all(
+      'is answered with 503': rows(
         error(503, 'service_unavailable', { headers: { 'Retry-After': '7' } }),
-        ...each((change) => change()),
+        ...both((change) => change()),
       ),
     },
   },

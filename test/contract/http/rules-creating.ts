@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { words } from '../samples.js';
 import {
   PET,
-  all,
+  rows,
   authorized,
-  by,
+  withKey,
   created,
   error,
   get,
@@ -46,11 +46,11 @@ export const CREATING: readonly Topic[] = [
         row(named('"\\ufffd"'), created('"\ufffd"')),
         row(named(`"${'🐈'.repeat(1000)}"`), created(`"${'🐈'.repeat(1000)}"`)),
       ],
-      'refuses a name that is blank, not text or not Unicode': all(
+      'refuses a name that is blank, not text or not Unicode': rows(
         invalid(/name must/),
         ...words('"\u00a0\\n" null 7 "a\\u0000b" "\\ud83d"').map(named),
       ),
-      'refuses a name of more than 1000 characters': all(
+      'refuses a name of more than 1000 characters': rows(
         invalid(/name must not be longer than 1000 characters/),
         named(`"${'n'.repeat(1001)}"`),
         named(`"${'🐈'.repeat(1001)}"`),
@@ -63,7 +63,7 @@ export const CREATING: readonly Topic[] = [
         row(categorised('7e2'), created('"Bella"', '700')),
         row(categorised('-0'), created('"Bella"', '0')),
       ],
-      'refuses a categoryId that is not an int64': all(
+      'refuses a categoryId that is not an int64': rows(
         invalid(/categoryId must/),
         ...words('1.5 9223372036854775808 9.2e18 9.223372036854775807e18 1e999999999 "7" null').map(
           categorised,
@@ -75,7 +75,7 @@ export const CREATING: readonly Topic[] = [
           row(withStatus(status), created('"Bella"', '7', status)),
         ),
       ],
-      'refuses any other status': all(
+      'refuses any other status': rows(
         invalid(/status must be one of available, pending, sold/),
         ...words('null "" "Available"').map(withStatus),
       ),
@@ -94,7 +94,7 @@ export const CREATING: readonly Topic[] = [
       'may have members in any order, white space and escapes': [
         row(post(' \t\r\n{ "categoryId" : 7 ,"name":"Bella"\r}\n'), created()),
       ],
-      'may have other members, which are ignored': all(
+      'may have other members, which are ignored': rows(
         created(),
         beside('"id":1'),
         beside('"_id":{"$oid":"0"},"Name":"x","":1e999,"x":"\\ud83d"'),
@@ -107,21 +107,21 @@ export const CREATING: readonly Topic[] = [
       'has the fields itself, not in __proto__': [
         row(post('{"__proto__":{"name":"Bella","categoryId":7}}'), invalid(/name is required/)),
       ],
-      'is refused if it is JSON but not an object': all(
+      'is refused if it is JSON but not an object': rows(
         error(400, 'invalid_pet'),
         ...words('[] null "{}"').map((json) => post(json)),
       ),
-      'is refused if it is not JSON': all(
+      'is refused if it is not JSON': rows(
         error(400, 'malformed_json'),
         post(' \r\n\t '),
         post('{"name":"Bella","categoryId":7'),
         post('{"name":"Bella","categoryId":7,}'),
       ),
-      'is refused, and the service goes on, if it is too deep': all(
+      'is refused, and the service goes on, if it is too deep': rows(
         error(400, 'malformed_json'),
         nested(30_000),
       ),
-      'is refused if it is empty, whatever its type': all(
+      'is refused if it is empty, whatever its type': rows(
         error(400, 'missing_body', { message: /^The request needs a JSON body\.$/ }),
         post(''),
         authorized('POST', '/pets'),
@@ -134,11 +134,11 @@ export const CREATING: readonly Topic[] = [
       'has 1 to 255 visible characters': words(
         `a ${'k'.repeat(255)} !#$%&'()*+,-./0:;<=>?@A[]^_\`a{|}~ "quoted"`,
       ).map((key) => row(post(PET, keyed(key)), created())),
-      'is refused if it is anything else': all(
+      'is refused if it is anything else': rows(
         error(400, 'invalid_parameter', { message: /Idempotency-Key/ }),
         ...['', 'k'.repeat(256), 'one two', '"one"; a=1'].map((key) => post(PET, keyed(key))),
       ),
-      'means nothing to other operations': all({ status: 200 }, get('/pets', keyed('not one'))),
+      'means nothing to other operations': rows({ status: 200 }, get('/pets', keyed('not one'))),
       async 'replays the first response, and refuses another animal with 422'(service) {
         const first = await createExpecting(service, 201, post(PET, keyed('once')));
         assert.equal(first.headers.get('Idempotency-Replayed'), null);
@@ -163,14 +163,18 @@ export const CREATING: readonly Topic[] = [
       },
       async 'belongs to its API key'(service) {
         for (const [index, key] of [KEYS.all, KEYS.second, KEYS.writer].entries()) {
-          const { body } = await createExpecting(service, 201, by(key, post(PET, keyed('mine'))));
+          const { body } = await createExpecting(
+            service,
+            201,
+            withKey(key, post(PET, keyed('mine'))),
+          );
           assert.match(body, new RegExp(`^\\{"id":${6 + index},`));
         }
       },
       async 'is not used up by a request that is refused'(service) {
         await createExpecting(service, 400, post('{}', keyed('mended')));
         await createExpecting(service, 400, post('{', keyed('mended')));
-        await createExpecting(service, 403, by(KEYS.reader, post(PET, keyed('mended'))));
+        await createExpecting(service, 403, withKey(KEYS.reader, post(PET, keyed('mended'))));
 
         const { headers } = await createExpecting(service, 201, post(PET, keyed('mended')));
         assert.equal(headers.get('Idempotency-Replayed'), null);

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { words } from '../samples.js';
 import {
   PET,
-  all,
+  rows,
   authorized,
-  bare,
-  by,
+  requestTo,
+  withKey,
   error,
   get,
   ok,
@@ -78,15 +78,15 @@ export const READING: readonly Topic[] = [
         row(get('/pets?limit=1&status=sold&after=3'), ok(list(ED), { Link: null })),
         row(get('/pets?utm=1&%6Cimit=1'), ok(list(ADA), { Link: next('limit=1&after=1') })),
       ],
-      'refuses a limit that is not an integer from 1 to 100': all(
+      'refuses a limit that is not an integer from 1 to 100': rows(
         invalid(/limit .*1 to 100/),
         ...listsWith('limit', '0 101 1.5 05'),
       ),
-      'refuses a status that does not exist': all(
+      'refuses a status that does not exist': rows(
         invalid(/status .*available, pending, sold/),
         ...listsWith('status', 'unknown Available'),
       ),
-      'refuses to start after anything but an int64': all(
+      'refuses to start after anything but an int64': rows(
         invalid(/after .*64-bit integer/),
         ...listsWith('after', 'abc 9223372036854775808'),
       ),
@@ -100,12 +100,12 @@ export const READING: readonly Topic[] = [
         row(get('/pets?status[]=sold'), invalid(/status /)),
         row(get('/pets?after.gt=1'), invalid(/after /)),
         row(get('/pets?status_id=1'), invalid(/status /)),
-        ...all(
+        ...rows(
           invalid(/after /),
           ...words('cursor=0 page=2 Offset[]=0 skip=1').map((query) => get(`/pets?${query}`)),
         ),
       ],
-      'ignores unknown parameters': all(
+      'ignores unknown parameters': rows(
         ok(list(ADA, BO, CY, DI, ED)),
         get('/pets?utm=a%26b&flag'),
         get('/pets?&&=&xafter=3&limits=1&filter[status]=sold'),
@@ -142,7 +142,7 @@ export const READING: readonly Topic[] = [
         ),
         row(get('/pets/4'), ok(DI)),
       ],
-      'gets 404 for an unknown id, and for anything but an int64': all(
+      'gets 404 for an unknown id, and for anything but an int64': rows(
         error(404, 'pet_not_found'),
         ...words('-1 999 9223372036854775808 abc 007').map((id) => get(`/pets/${id}`)),
       ),
@@ -154,19 +154,19 @@ export const READING: readonly Topic[] = [
     topic: 'a request with If-None-Match',
     rules: {
       'gets 304 for *, also with a Link': [
-        ...all(
+        ...rows(
           { status: 304, body: '' },
           get('/pets/1', ifNoneMatch('*')),
           get('/pets', ifNoneMatch('*')),
           authorized('HEAD', '/pets', ifNoneMatch('*')),
-          bare('GET', '/docs', ifNoneMatch('*')),
+          requestTo('GET', '/docs', ifNoneMatch('*')),
         ),
         row(get('/pets?limit=1', ifNoneMatch('*')), {
           status: 304,
           headers: { Link: /rel="next"/ },
         }),
       ],
-      'gets 200 for another tag': all(
+      'gets 200 for another tag': rows(
         ok(ADA),
         get('/pets/1', ifNoneMatch('"another"')),
         get('/pets/1', ifNoneMatch('"*"')),
@@ -209,7 +209,7 @@ export const READING: readonly Topic[] = [
     rules: {
       'link to the next page of that address': [
         row(
-          by(KEYS.reader, get('/pets?limit=1')),
+          withKey(KEYS.reader, get('/pets?limit=1')),
           ok(list(ADA), {
             Link: '<https://animals.example/shop/v1/pets?limit=1&after=1>; rel="next"',
           }),

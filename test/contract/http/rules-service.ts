@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import {
   PET,
-  all,
-  bare,
+  rows,
+  requestTo,
   bearer,
-  by,
+  withKey,
   error,
   get,
   ok,
@@ -51,7 +51,7 @@ const preflight = (
   origin: Header,
   headers = 'authorization,content-type,idempotency-key',
 ): RowRequest =>
-  bare(
+  requestTo(
     'OPTIONS',
     path,
     origin,
@@ -81,16 +81,16 @@ export const SERVICE: readonly Topic[] = [
     topic: 'a service whose store is unreachable',
     fault: 'unreachable',
     rules: {
-      'says so, with what is known of when to retry': all(
+      'says so, with what is known of when to retry': rows(
         unavailable('7'),
         ...OPERATIONS,
-        bare('GET', '/readyz'),
+        requestTo('GET', '/readyz'),
       ),
       'is alive, and checks requests': [
-        row(bare('GET', '/livez'), ok('{"live":true}')),
+        row(requestTo('GET', '/livez'), ok('{"live":true}')),
         row(get('/pets?limit=101'), error(400, 'invalid_parameter')),
         row(post('{}'), error(400, 'invalid_pet')),
-        row(by('nobody', get('/pets')), error(401, 'invalid_api_key')),
+        row(withKey('nobody', get('/pets')), error(401, 'invalid_api_key')),
       ],
     },
   },
@@ -110,17 +110,17 @@ export const SERVICE: readonly Topic[] = [
     topic: 'a service whose deadline has passed',
     fault: 'stuck',
     settings: { requestDeadline: 20 },
-    rules: { 'is unavailable': all(unavailable('1'), ...OPERATIONS) },
+    rules: { 'is unavailable': rows(unavailable('1'), ...OPERATIONS) },
   },
   {
     topic: 'a service with too many requests',
     fault: 'busy',
     rules: {
-      'refuses more': all(unavailable('1'), ...OPERATIONS),
+      'refuses more': rows(unavailable('1'), ...OPERATIONS),
       'still answers health checks and OPTIONS': [
-        row(bare('GET', '/livez'), ok('{"live":true}')),
-        row(bare('GET', '/readyz'), ok('{"ready":true}')),
-        row(bare('OPTIONS', '/v1/pets'), { status: 204 }),
+        row(requestTo('GET', '/livez'), ok('{"live":true}')),
+        row(requestTo('GET', '/readyz'), ok('{"ready":true}')),
+        row(requestTo('OPTIONS', '/v1/pets'), { status: 204 }),
       ],
     },
   },
@@ -129,24 +129,25 @@ export const SERVICE: readonly Topic[] = [
     rules: {
       'is the OpenAPI document, and a page': [
         row(
-          bare('GET', '/openapi.json', bearer('nobody')),
+          requestTo('GET', '/openapi.json', bearer('nobody')),
           ok(/^\{\s*"openapi": ?"3\.1\.\d+"[^]*"version": ?"1\.0\.0"/),
         ),
         row(
-          bare('GET', '/docs?x=y'),
+          requestTo('GET', '/docs?x=y'),
           ok(/^<!doctype html>/i, {
             'Content-Type': 'text/html; charset=utf-8',
             'Content-Security-Policy': /script-src 'self'(?:;|$)/,
           }),
         ),
-        row(bare('GET', '/'), { status: 307, headers: { Location: /docs$/ } }),
+        row(requestTo('GET', '/'), { status: 307, headers: { Location: /docs$/ } }),
       ],
       async 'is a page whose files are all served'({ send }) {
-        const page = await send(bare('GET', '/docs'));
+        const page = await send(requestTo('GET', '/docs'));
         const links = page.body.matchAll(/ (?:href|src)="(?:\.?\/)?(docs\/[\w./-]+)"/g);
         const files = Array.from(links, ([, file]) => `/${file}`);
         assert.ok(files.length > 1, `the page has the files ${files.join(', ')}`);
-        for (const file of files) assert.equal((await send(bare('GET', file))).status, 200, file);
+        for (const file of files)
+          assert.equal((await send(requestTo('GET', file))).status, 200, file);
       },
     },
   },
@@ -158,9 +159,9 @@ export const SERVICE: readonly Topic[] = [
         readableBy(ONE, { status: 200 }, get('/pets')),
         readableBy(TWO, { status: 201 }, post(PET)),
         readableBy(ONE, { status: 304 }, get('/pets', ['If-None-Match', '*'])),
-        readableBy(ONE, error(401, 'missing_api_key'), bare('GET', '/v1/pets')),
+        readableBy(ONE, error(401, 'missing_api_key'), requestTo('GET', '/v1/pets')),
       ],
-      'of any other origin may read nothing': all(
+      'of any other origin may read nothing': rows(
         ok(undefined, { ...NO_CORS, Vary: 'Origin' }),
         get('/pets'),
         ...[

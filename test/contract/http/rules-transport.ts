@@ -4,11 +4,11 @@ import {
   JSON_TYPE,
   PET,
   USUAL_KEY,
-  all,
+  rows,
   authorized,
-  bare,
+  requestTo,
   bearer,
-  by,
+  withKey,
   created,
   error,
   get,
@@ -58,12 +58,12 @@ export const TRANSPORT: readonly Topic[] = [
     layer: 'transport',
     rules: {
       'is matched as it was sent': [
-        ...all(NO_ROUTE, get('/pets/'), get('/pets%2F1'), get('//pets')),
-        ...all(error(404, 'pet_not_found'), ...words('1%2F2 %ZZ').map((id) => get(`/pets/${id}`))),
+        ...rows(NO_ROUTE, get('/pets/'), get('/pets%2F1'), get('//pets')),
+        ...rows(error(404, 'pet_not_found'), ...words('1%2F2 %ZZ').map((id) => get(`/pets/${id}`))),
         row(get('/pets/%31'), ok(/^\{"id":1,/)),
       ],
       'has all of its query': [
-        ...all(
+        ...rows(
           error(400, 'invalid_parameter'),
           get('/pets?limit=5&%6Cimit=5'),
           get('/pets?limit=1?'),
@@ -80,7 +80,7 @@ export const TRANSPORT: readonly Topic[] = [
     rules: {
       'all reach the service': [
         row(get('/pets', bearer('nobody')), error(401, 'invalid_api_key')),
-        row(by(asUtf8('clé'), get('/pets')), error(401, 'invalid_api_key')),
+        row(withKey(asUtf8('clé'), get('/pets')), error(401, 'invalid_api_key')),
         row(
           post(PET, ['Idempotency-Key', 'one'], ['Idempotency-Key', 'one']),
           error(400, 'invalid_parameter', { message: /Idempotency-Key/ }),
@@ -107,7 +107,7 @@ export const TRANSPORT: readonly Topic[] = [
         ),
         row(inChunks(post(PET)), created()),
         row(post(`\ufeff${PET}`), created()),
-        ...all(
+        ...rows(
           NOT_UTF8,
           post(bytes('{"name":"a', 0xe9, '","categoryId":7}')),
           post(bytes(PET, 0xc3)),
@@ -115,14 +115,14 @@ export const TRANSPORT: readonly Topic[] = [
         ),
         row(post('null'), error(400, 'invalid_pet')),
       ],
-      'may be empty': all(
+      'may be empty': rows(
         error(400, 'missing_body'),
         authorized('POST', '/pets', JSON_TYPE),
         post(''),
         inChunks(post('')),
         postAs('text/plain', ''),
       ),
-      'is read as JSON if its type says so, or nothing': all(
+      'is read as JSON if its type says so, or nothing': rows(
         created(),
         postAs(),
         postAs('Application/JSON'),
@@ -130,14 +130,14 @@ export const TRANSPORT: readonly Topic[] = [
         postAs('application/json; charset=latin1'),
         encoded('Identity'),
       ),
-      'is refused if its type is another one': all(
+      'is refused if its type is another one': rows(
         UNSUPPORTED,
         ...words('application/x-www-form-urlencoded application/vnd.api+json */*').map((type) =>
           postAs(type),
         ),
         inChunks(postAs('text/plain')),
       ),
-      'is refused if it is encoded': all(
+      'is refused if it is encoded': rows(
         error(415, 'unsupported_media_type', {
           message: /Content-Encoding/,
           headers: { 'Accept-Encoding': 'identity' },
@@ -146,17 +146,17 @@ export const TRANSPORT: readonly Topic[] = [
       ),
       'is refused if it is larger than 64 KiB': [
         row(post(padded(BODY_LIMIT)), created()),
-        ...all(
+        ...rows(
           TOO_LARGE,
           post(padded(BODY_LIMIT + 1)),
           inChunks(post(padded(BODY_LIMIT + 1))),
           post(padded(300_000)),
         ),
       ],
-      'is not looked at without a key': all(
+      'is not looked at without a key': rows(
         NO_KEY,
         ...[post('{'), post(padded(300_000)), postAs('text/plain')].map((request) =>
-          by(undefined, request),
+          withKey(undefined, request),
         ),
       ),
     },
@@ -180,11 +180,11 @@ export const TRANSPORT: readonly Topic[] = [
       'is whole': [
         row(get('/pets?limit=1'), ok(/^\[\{"id":1,.*\]$/, { Link: /rel="next"/ })),
         row(get('/pets/1', ['If-None-Match', '*']), { status: 304 }),
-        row(bare('OPTIONS', '/v1/pets'), { status: 204 }),
+        row(requestTo('OPTIONS', '/v1/pets'), { status: 204 }),
         row(authorized('DELETE', '/pets'), error(405, 'method_not_allowed')),
-        row(by(KEYS.reader, post(PET)), error(403, 'insufficient_scope')),
-        row(bare('GET', '/livez'), ok('{"live":true}')),
-        row(bare('GET', '/'), { status: 307 }),
+        row(withKey(KEYS.reader, post(PET)), error(403, 'insufficient_scope')),
+        row(requestTo('GET', '/livez'), ok('{"live":true}')),
+        row(requestTo('GET', '/'), { status: 307 }),
       ],
       async 'to HEAD has the status and headers of GET'({ send }) {
         for (const request of [
@@ -194,10 +194,10 @@ export const TRANSPORT: readonly Topic[] = [
           get('/pets?limit=0'),
           get('/pets', ['If-None-Match', '*']),
           get('/orders'),
-          by(undefined, get('/pets')),
-          bare('GET', '/livez'),
-          bare('GET', '/openapi.json'),
-          bare('GET', '/docs'),
+          withKey(undefined, get('/pets')),
+          requestTo('GET', '/livez'),
+          requestTo('GET', '/openapi.json'),
+          requestTo('GET', '/docs'),
         ]) {
           const got = await send(request);
           const head = await send({ ...request, method: 'HEAD' });
@@ -216,21 +216,24 @@ export const TRANSPORT: readonly Topic[] = [
     topic: 'over a transport, a faulty service',
     layer: 'transport',
     fault: 'faulty',
-    rules: { 'answers with 500': all(error(500, 'internal_error'), get('/pets'), post(PET)) },
+    rules: { 'answers with 500': rows(error(500, 'internal_error'), get('/pets'), post(PET)) },
   },
   {
     topic: 'over a socket, a request',
     layer: 'socket',
     rules: {
       'may have an absolute target': [
-        row(bare('GET', 'http://elsewhere.example/v1/pets?limit=1', USUAL_KEY), ok(/^\[\{"id":1,/)),
-        row(bare('GET', 'http://elsewhere.example/v1/pets'), NO_KEY),
-        row(bare('GET', 'http://elsewhere.example'), { status: 307 }),
+        row(
+          requestTo('GET', 'http://elsewhere.example/v1/pets?limit=1', USUAL_KEY),
+          ok(/^\[\{"id":1,/),
+        ),
+        row(requestTo('GET', 'http://elsewhere.example/v1/pets'), NO_KEY),
+        row(requestTo('GET', 'http://elsewhere.example'), { status: 307 }),
       ],
       'keeps dot segments: `..` is not resolved': [
         row(get('/pets/%2e%2e'), error(404, 'pet_not_found')),
         row(get('/pets/../pets'), NO_ROUTE),
-        row(bare('GET', '/docs/../livez'), NO_ROUTE),
+        row(requestTo('GET', '/docs/../livez'), NO_ROUTE),
       ],
       'may be a GET with a body, which is ignored': [
         row({ ...get('/pets/1'), body: '{' }, ok(/^\{"id":1,/)),
@@ -243,17 +246,17 @@ export const TRANSPORT: readonly Topic[] = [
         row(authorized('TRACE', '/pets'), error(405, 'method_not_allowed')),
         row(authorized('QUERY', '/pets'), error(405, 'method_not_allowed')),
       ],
-      'leaves its connection open if its body was read': all(
+      'leaves its connection open if its body was read': rows(
         { status: 400, headers: { Connection: 'keep-alive' } },
         post('{}'),
         post('{'),
       ),
       'gets 100 Continue only if its body will be read': [
         row(post(PET, EXPECT), { ...created(), continued: true }),
-        row(by(undefined, post(PET, EXPECT)), { ...NO_KEY, continued: false }),
+        row(withKey(undefined, post(PET, EXPECT)), { ...NO_KEY, continued: false }),
         row(withHeaders(postAs('text/plain'), EXPECT), { ...UNSUPPORTED, continued: false }),
         row(post(padded(BODY_LIMIT + 1), EXPECT), { ...TOO_LARGE, continued: false }),
-        row(by(KEYS.reader, post(PET, EXPECT)), {
+        row(withKey(KEYS.reader, post(PET, EXPECT)), {
           ...error(403, 'insufficient_scope'),
           continued: false,
         }),

@@ -100,8 +100,8 @@ export async function serviceParts({ settings, fault }: ServiceSetup): Promise<{
 }> {
   const { pets, changes, check } = openMemoryStore();
   for (const animal of ANIMALS) await pets.add(animal);
-  const works = fault === undefined || fault === 'busy';
-  const call = works ? undefined : STORE_CALLS[fault];
+  // What every call does instead.
+  const call = fault === undefined || fault === 'busy' ? undefined : STORE_CALLS[fault];
   docs ??= readDocsFiles();
   const options: HttpInterfaceOptions = {
     animalStore: createAnimalStore({

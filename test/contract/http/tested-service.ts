@@ -19,7 +19,7 @@ export interface HttpService {
 /** Starts a service on a `new HttpInterface(options)`, over a socket on a free port. */
 export type OpenHttp = (options: HttpInterfaceOptions) => Promise<HttpService>;
 
-/** A response as the client has it. */
+/** A response as the client received it. */
 export interface RowResponse {
   readonly status: number;
   readonly headers: Headers;
@@ -28,7 +28,7 @@ export interface RowResponse {
   readonly continued?: boolean;
 }
 
-/** A service as rules use it. */
+/** What a rule can do with the service. */
 export interface TestedService {
   readonly send: (request: RowRequest) => Promise<RowResponse>;
   /** The animals of the store as JSON, in ascending order of id. */
@@ -82,12 +82,13 @@ async function sendOverSocket(url: string, request: RowRequest): Promise<RowResp
   else if (body !== undefined) fields.push(['Content-Length', String(content.length)]);
   const options = { hostname, port, method, path, headers: fields.flat(), agent: false };
   const sending = httpRequest(options);
+  const awaitsContinue = names.has('Expect'); // Node.js sends the head at once
   let continued = false;
   sending.on('continue', () => {
-    if (!continued && names.has('Expect')) sending.end(content);
     continued = true;
+    if (awaitsContinue) sending.end(content);
   });
-  if (!names.has('Expect')) sending.end(content);
+  if (!awaitsContinue) sending.end(content);
   const [response] = (await once(sending, 'response')) as [IncomingMessage];
   sending.on('error', () => {}); // the server may close while the rest of the body is sent
   const received = new Headers();
