@@ -1,6 +1,6 @@
 // Attacks the built service on 127.0.0.1 and judges how it holds: npm run assault -- NAME [--short] [--seed N]. Names
-// are the modules of tools/assault; its README says what each needs. Every attack ends by itself. Exits 1 if a promise
-// broke, and 0 with a line if a program that it needs is missing here. `--seed` repeats its random choices.
+// are the modules of tools/assault; its README says what each needs. Every attack ends by itself. Exits 1 if a budget is
+// exceeded. Exits 0 and says so if something that it needs is missing. `--seed` repeats its random choices.
 import { createHash, randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 
@@ -27,7 +27,9 @@ function random() {
   return createHash('sha256').update(`${values.seed} ${drawn}`).digest().readUInt32BE() / 2 ** 32;
 }
 
-const { attack } = await import(`./assault/${positionals[0]}.mjs`);
+const [name] = positionals;
+if (name === undefined) throw new Error('name an attack: see tools/assault/README.md');
+const { attack } = await import(`./assault/${name}.mjs`);
 const missing = await attack({ ...values, show, random });
-if (missing !== undefined) console.log(`skipped, for want of ${missing}`);
+if (missing !== undefined) console.log(`skipped: it needs ${missing}`);
 process.exitCode = broken > 0 ? 1 : 0;

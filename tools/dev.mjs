@@ -18,6 +18,6 @@ const children = [
   start('--watch-path=build/src', 'build/src/bootstrap/main.js', 'serve'),
 ];
 
-// A terminal's Ctrl-C reaches the children by itself; whoever ends this process alone means them too.
+// A terminal's Ctrl-C reaches the children by itself. A signal to this process alone is passed on.
 const stop = () => children.forEach((child) => child.kill());
 process.on('SIGINT', stop).on('SIGTERM', stop);

@@ -45,13 +45,14 @@ await using service = await startService({
 });
 cpSync('tools/fuzz', cwd, { recursive: true }); // it writes to where its settings are
 // Schemathesis takes this as a limit per operation and phase; 2.8 was measured.
-const examples = Math.ceil(values.cases / 2.8);
+const cases = Number(values.cases);
+const examples = Math.ceil(cases / 2.8);
 const options = `--checks all --phases examples,coverage,fuzzing,stateful --max-examples ${examples} --seed ${values.seed}`;
 const args = ['run', new URL('/openapi.json', service.url).href, ...options.split(' ')];
 const env = { ...process.env, API_KEY: KEY, NO_COLOR: '1', PYTHONDONTWRITEBYTECODE: '1' };
 const result = await run(schemathesis, args, { cwd, env }).catch((error) => error);
 const generated = Number(/^ {2}(\d+) generated/m.exec(result.stdout)?.[1] ?? 0);
-const isFine = result.code === undefined && generated >= values.cases;
+const isFine = result.code === undefined && generated >= cases;
 if (!isFine) console.log(`${result.stdout}${result.stderr}`);
 console.log(`seed ${values.seed}: ${generated} cases, ${isFine ? 'no fault' : 'FAULTS'}`);
 process.exitCode = isFine ? 0 : 1;

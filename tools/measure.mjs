@@ -1,7 +1,7 @@
-// Measures the built service beside the same in Fastify, Hono and Koa by hand, equipped alike: CPU time of the process for
-// each request, requests a second, latencies: in the first seconds of a new process, then with many clients and with one.
-// All are measured in turn, in short rounds, so that what else this machine does is the same for all; the medians are
-// printed. CPU times are also compared to those of the first program, round by round.
+// Compares the built service with the same in Fastify, Hono and Koa by hand, equipped alike: CPU time for each request,
+// requests a second, latency; first in a new process, then with many clients and with one. The programs take turns in
+// short rounds, so that other load on the machine hits all alike. Prints medians. CPU times are also compared with those
+// of the first program, round by round.
 //   npm run build && npm install --prefix tools/peers
 //   npm run measure [-- NAME...] [--rounds 9] [--clients 32]
 // NAME: fastify, hono, koa, animal-store, or the folder of another checkout that is built. Default: these four.

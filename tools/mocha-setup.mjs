@@ -9,12 +9,12 @@ if (process.env.MOCHA_WORKER_ID !== undefined) process.on('SIGTERM', () => {});
 
 const escaped = [];
 
-/** Notes a rejection that nobody handles: mocha drops it. It removes its own listener and emits the event again. */
+/** Keeps rejections that nobody handles: mocha's own handler drops them. A test that listens itself is left alone. */
 function note(reason) {
-  if (process.listenerCount('unhandledRejection') === 1) escaped.push(reason); // else a case listens itself
+  if (process.listenerCount('unhandledRejection') === 1) escaped.push(reason);
 }
 
-/** Thrown by `note`, it would end the whole run of a case that continues. */
+/** Fails the current test. An error thrown in `note` would end the whole run. */
 function failCase() {
   if (escaped.length > 0) throw escaped.splice(0)[0];
 }

@@ -1,6 +1,6 @@
-// Writes docs/openapi.json, the committed copy of the document that a service with default settings publishes, unless it
-// breaks a rule of Redocly, or would break clients of the copy: that takes --breaking. Run it after the build. (Redocly's
-// numbers are doubles: a bound of int64 that moves by one is no change to its diff.)
+// Writes docs/openapi.json, the committed copy of the document that a service with default settings publishes. Refuses a
+// document that breaks a rule of Redocly, or that would break clients, unless --breaking is given. Run it after the
+// build. (Redocly's numbers are doubles: a bound of int64 that moves by one is no change to its diff.)
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

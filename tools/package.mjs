@@ -81,7 +81,7 @@ for (const node of [process.execPath, process.env.NODE22].filter(Boolean)) {
 
 for (const example of examples.length > 0 ? examples : ['stores/level']) {
   const folder = await project(example, join('examples', example), tarball);
-  // It ends by itself, whatever an adapter leaves open.
+  // --test-force-exit: an adapter may leave handles open.
   const args = ['--test', '--test-force-exit', '--test-reporter=tap'];
   const report = await run(folder, process.execPath, args);
   console.log(`${example}: ${report.match(/^# (?:pass|fail|skipped) \d+$/gm).join(', ')}`);

@@ -15,7 +15,7 @@ export async function inFolder(work) {
 
 /**
  * Starts a service, by default the built one, on a free port. Resolves when it is ready, and rejects with its log if it
- * ends before. With `ipc` the program has a channel, by which `ask` gets an answer from what it has imported.
+ * ends before. With `ipc`, `ask` gets a report from the module that the program has imported for it.
  */
 export async function startService(settings, { command, ipc = false } = {}) {
   const [program, ...args] = command ?? [process.execPath, main, 'serve'];

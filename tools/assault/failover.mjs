@@ -6,7 +6,7 @@ import { ReplicaSet } from '../../build/test/adapters/mongodb/mongod.js';
 import { tryToAdd } from './support/mongo-creates.mjs';
 
 const WRITERS = ['keyed-1', 'keyed-2', 'keyed-3', 'keyed-4', 'plain-1', 'plain-2'];
-/** After this many milliseconds a create counts as lost. An election takes some 12 s. */
+/** After this many milliseconds a create counts as never acknowledged: far longer than any election. */
 const LONGEST = 120_000;
 
 /** The names of all animals of a store. */

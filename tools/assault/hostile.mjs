@@ -62,27 +62,30 @@ function drip(sockets, character, pause) {
 
 /** A regular expression can take a minute to read what takes a microsecond to send. */
 function headersThatRepeat() {
-  const names = `Accept Authorization Content-Type Expect Idempotency-Key If-None-Match Origin Traceparent
-    Transfer-Encoding User-Agent X-Forwarded-For X-Request-Id`;
+  const names =
+    'Accept Authorization Content-Type Expect Idempotency-Key If-None-Match Origin Traceparent ' +
+    'Transfer-Encoding User-Agent X-Forwarded-For X-Request-Id';
   const values = [' ', ',', ';', '"', '; ', ', ', '\t'].flatMap((part) =>
     [15_000, 60_000].map((length) => `a${part.repeat(length / part.length)}b`),
   );
-  return names.split(/\s+/).flatMap((name) => values.map((value) => post(`${name}: ${value}`)));
+  return names.split(' ').flatMap((name) => values.map((value) => post(`${name}: ${value}`)));
 }
 
 /** Requests whose end proxies and servers could see at different places; each hides a second create. */
 function requestsThatHide() {
   const hidden = post(lengthOf(animal('smuggled'))) + animal('smuggled');
   const shown = animal('shown');
-  const encodings =
-    `chunked|Chunked| chunked|chunked |chunked,|x, chunked|chunked, identity|identity|chunked\x0b|\
-"chunked"|xchunked|chunked\r\nTransfer-Encoding: x|chunked, chunked`.split('|');
-  const lengths = `+${shown.length}|0x${shown.length}|${shown.length}, ${shown.length}|\
-${shown.length}\r\nContent-Length: 0`.split('|');
+  const encodings = (
+    'chunked|Chunked| chunked|chunked |chunked,|x, chunked|xchunked|chunked, identity|identity|' +
+    'chunked\x0b|"chunked"|chunked, chunked|chunked\r\nTransfer-Encoding: x'
+  ).split('|');
+  const { length } = shown;
+  const lengths =
+    `+${length}|0x${length}|${length}, ${length}|${length}\r\nContent-Length: 0`.split('|');
   const sizes = '0x0|+0|-0| 0|0 |0;\n|G||0\n'.split('|');
   const lines = 'X\rY: z|X: a\n b| X: y|X\0: y|: y|X: \r\n\tfolded|Content-Length\t: 0'.split('|');
   const encoded = encodings.flatMap((encoding) =>
-    [shown.length, '0', lengths[0]]
+    [length, '0', lengths[0]]
       .map((size) => post(`Content-Length: ${size}`, `Transfer-Encoding: ${encoding}`))
       .concat(post(`Transfer-Encoding : ${encoding}`)),
   );
@@ -119,14 +122,17 @@ async function attackIn(folder, short, show) {
   };
   const add = (key, name) => request(key, '/pets', { method: 'POST', body: animal(name) });
 
-  /** Runs one attack with the prober beside it, judges what everybody else noticed, and closes the attack's sockets. */
-  const round = async (name, run, memoryEach = 256) => {
+  /**
+   * Runs one attack with the prober beside it, judges what everybody else noticed, and closes the attack's sockets. Each
+   * may add `maxKiB` to the memory of the service.
+   */
+  const round = async (name, run, maxKiB = 256) => {
     const { memory: before } = await service.ask();
     using prober = await startClient('probe', service.url.port, 20_000, service.pid);
     const sockets = await run(service.url.port);
     const { slowest, failed } = await prober.finish();
-    const patience = short ? 5 : 1; // the short form may share its disk and its memory with others
-    show(`${name}: slowest /livez`, Math.round(slowest), 'at most', 500 * patience, ' ms');
+    const slack = short ? 5 : 1; // the short form may share its disk and its memory with others
+    show(`${name}: slowest /livez`, Math.round(slowest), 'at most', 500 * slack, ' ms');
     show(`${name}: /livez that failed`, failed, 'equals', 0);
     const last = await Promise.race([service.ask(), service.end(), delay(20_000)]);
     sockets.forEach((socket) => socket.destroy());
@@ -134,8 +140,8 @@ async function attackIn(folder, short, show) {
     if (!last?.memory) throw new Error('the other attacks need a service');
     const each = Math.round((last.memory - before) / 1024 / Math.min(sockets.length, MOST_OPEN));
     const stall = Math.round(last.stall);
-    show(`${name}: what each adds, after garbage collection`, each, 'at most', memoryEach, ' KiB');
-    show(`${name}: longest stall of the event loop`, stall, 'at most', 100 * patience, ' ms');
+    show(`${name}: what each adds, after garbage collection`, each, 'at most', maxKiB, ' KiB');
+    show(`${name}: longest stall of the event loop`, stall, 'at most', 100 * slack, ' ms');
   };
 
   await (await fetch(new URL('/openapi.json', service.url))).arrayBuffer(); // made on the first request

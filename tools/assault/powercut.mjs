@@ -85,14 +85,20 @@ async function cut(folder, record, points, random) {
       // Until its first sync, the first page of a new store may be torn. Nothing was acknowledged then.
       found.refused += Number(ledger.size > 0 && error !== undefined);
       if (lost + twice > 0 || error)
-        console.log(`event ${index} of ${record.length}, unsafe changes ${how}:`, lost, error);
+        console.log(
+          `event ${index} of ${record.length}, unsafe changes ${how}:`,
+          lost,
+          twice,
+          error,
+        );
     }
   }
   return { ...found, acknowledged: ledger.size };
 }
 
 export function attack({ short, show, random }) {
-  if (spawnSync('strace', ['-f', 'true']).status !== 0) return 'strace, and leave to trace';
+  if (spawnSync('strace', ['-f', 'true']).status !== 0)
+    return 'strace, and the right to trace processes';
   return inFolder(async (folder) => {
     const amount = short ? { creates: 200, crashes: 2 } : { creates: 800, crashes: 6 };
     const record = await recordOf(folder, amount);

@@ -18,5 +18,5 @@ function waited(pids) {
  */
 export function stopwatch(...pids) {
   const [began, before] = [performance.now(), waited(pids)];
-  return () => performance.now() - began - (waited(pids) - before);
+  return () => performance.now() - began - Math.max(0, waited(pids) - before);
 }
