@@ -1,6 +1,6 @@
 /**
- * Settles as `work` does, or rejects with the reason of `signal` as soon as it is aborted. `work` itself continues:
- * other calls may share it, or it cannot be stopped.
+ * For adapters, which must obey `CallOptions.signal`: settles as `work` does, or rejects with the signal's reason as
+ * soon as it is aborted. `work` itself continues: other calls may share it, or nothing can stop it.
  */
 export function unlessAborted<Result>(
   work: Promise<Result>,

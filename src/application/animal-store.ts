@@ -5,8 +5,8 @@ import type { PetStatus } from '../domain/pet-status.js';
  * Driving port: what the animal store does. `createAnimalStore` implements it on a repository, the HTTP client on a
  * remote service. Every implementation passes `animalStoreTests`.
  *
- * Every operation may reject with `UnavailableError`, and rejects with `signal.reason` when the call is aborted. An
- * already aborted signal is looked at before the arguments.
+ * Every operation may reject with `UnavailableError`, and rejects with `signal.reason` when the call is aborted. It
+ * checks the signal before its arguments.
  * Pets hold bigints, which `JSON.stringify` refuses: use `stringifyJson` of this package.
  */
 export interface AnimalStore {

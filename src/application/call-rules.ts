@@ -1,4 +1,4 @@
-/* The rules of the driving port's calls, checked by the use cases and by the HTTP client. */
+/* The rules for arguments of `AnimalStore`, checked by the use cases and by the HTTP client. */
 
 import { InvalidParameterError, PetNotFoundError, requireNoFaults } from '../domain/errors.js';
 import { isInt64, toInt64 } from '../domain/int64.js';

@@ -18,8 +18,9 @@ export async function copyCatalogue(
 ): Promise<{ readonly pets: number; readonly apiKeys: number }> {
   const source = requireCopyable(from);
   const target = requireCopyable(to);
-  const isEmpty = (await target.transfer.lastId(options)) === 0n;
-  if (!isEmpty || (await target.apiKeys.list(options)).length > 0)
+  const hadPets = (await target.transfer.lastId(options)) > 0n;
+  const hasApiKeys = (await target.apiKeys.list(options)).length > 0;
+  if (hadPets || hasApiKeys)
     throw permanentError('The target is not empty: copy into a new store.');
   try {
     const lastId = await source.transfer.lastId(options);

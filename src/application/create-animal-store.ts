@@ -15,7 +15,7 @@ import type { PetRepository } from './ports/pet-repository.js';
 export interface AnimalStoreDependencies {
   /** Where animals are stored: an adapter of this package, or your own. */
   readonly pets: PetRepository;
-  /** Changes and removes animals of the same store. Default: they cannot be changed. */
+  /** Changes and removes animals of the same store. Default: they cannot be changed or removed. */
   readonly changes?: PetChanges | undefined;
   /** Default: the machine's clock. */
   readonly clock?: Clock | undefined;

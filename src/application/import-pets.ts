@@ -1,4 +1,4 @@
-import { InvalidPetError, isAnimalStoreError } from '../domain/errors.js';
+import { InvalidPetError } from '../domain/errors.js';
 import { toInt64 } from '../domain/int64.js';
 import {
   PET_FIELDS,
@@ -13,7 +13,7 @@ import { createAnimalStore } from './create-animal-store.js';
 import type { Clock } from './ports/clock.js';
 import { permanentError, type Store } from './ports/store.js';
 
-/** One record of a file, unchecked. */
+/** A row of a file, unchecked. */
 export interface ImportRow {
   /** Its line in the file, from 1. */
   readonly line: number;
@@ -63,7 +63,7 @@ export async function planImport(
         toChange.set(requireUniqueId(fields.id, toChange), { line, change });
       }
     } catch (error) {
-      if (!isAnimalStoreError(error)) throw error;
+      if (!(error instanceof InvalidPetError)) throw error;
       faults.push({ line, message: error.message });
     }
   }
@@ -73,7 +73,9 @@ export async function planImport(
 /** Where to import. */
 export interface ImportOptions extends CallOptions {
   readonly store: Pick<Store, 'pets' | 'changes'>;
-  /** Identifies the content: each line is added at most once within 24 hours. A `scope` of `IdempotencyKey`. */
+  /**
+   * Identifies the content, as the `scope` of its idempotency keys: each line is added at most once within 24 hours.
+   */
   readonly source: string;
   /** Only checks that the animals to change exist. Default: false. */
   readonly dryRun?: boolean | undefined;
@@ -81,7 +83,7 @@ export interface ImportOptions extends CallOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** What an import did, or with `dryRun` would do. */
+/** What an import did. With `dryRun` or faults: what it would have done. */
 export interface ImportReport {
   /** Animals that were added. A dry run also counts those that an earlier import added. */
   readonly added: number;
@@ -148,7 +150,7 @@ const invalidId = (message: string): InvalidPetError =>
   new InvalidPetError([{ field: 'id', message }]);
 
 const noAnimalHas = (id: bigint): string =>
-  `No animal has the id ${id}: an import only changes animals that exist; copy and restore bring ids back.`;
+  `No animal has the id ${id}: an import cannot add an animal under a given id; only copy and restore can.`;
 
 /** Calls `work` for each item, `BATCH_SIZE` at once. If one fails, waits for the rest of its batch, then throws. */
 async function inBatches<Item>(items: Iterable<Item>, work: (item: Item) => Promise<void>) {

@@ -5,7 +5,7 @@ import type { ApiKeyRecord, ApiKeyRepository } from './ports/api-key-repository.
 import { SCOPES, isScope, type Scope } from './ports/authenticator.js';
 import { systemClock, type Clock } from './ports/clock.js';
 
-/** A managed key without its secret and its hash: safe to show. */
+/** A key that the store keeps, without its hash: safe to show. */
 export interface ManagedApiKey extends Pick<ApiKeyRecord, 'id' | 'name' | 'scopes'> {
   readonly createdAt: Date;
   /** Absent: it does not expire. */
@@ -20,7 +20,7 @@ export interface ManagedApiKey extends Pick<ApiKeyRecord, 'id' | 'name' | 'scope
 export interface IssuedApiKey {
   /** The key itself. It is stored nowhere: this is the only time it is visible. */
   readonly key: string;
-  /** The key as `list` returns it. */
+  /** The key as `list` returns it: not an `ApiKeyRecord`. */
   readonly record: ManagedApiKey;
 }
 
@@ -44,7 +44,7 @@ export interface ApiKeyRequest {
   readonly expiresAt?: Date | undefined;
 }
 
-/** The id of the first key of a store. A random id equals it once in 62^8 times. */
+/** The id of the first key of a store. A random id is this one with a probability of 1 in 62^8. */
 const FIRST_ID = '00000000';
 
 /** Manages keys. Every operation may reject with `UnavailableError`. */
@@ -77,8 +77,8 @@ export class ManagedApiKeys {
   }
 
   /**
-   * Issues a key with the fixed id `00000000`, every scope and no expiry. Resolves to `undefined` if the store has
-   * ever had it: only one of several processes that start at once gets it. Other keys are not looked at.
+   * Issues the key with the id `00000000`: every scope, no expiry. Resolves to `undefined` if this id was ever issued,
+   * so only one of several processes that start at once issues it. Whether other keys exist does not matter.
    */
   issueFirst(name: string, options?: CallOptions): Promise<IssuedApiKey | undefined> {
     return this.#add(FIRST_ID, { name, scopes: SCOPES }, options);
@@ -93,8 +93,9 @@ export class ManagedApiKeys {
 
   /** Revokes a key, at once and for ever. Resolves to `undefined` if no key has the id. */
   async revoke(id: string, options?: CallOptions): Promise<ManagedApiKey | undefined> {
-    const revoked = await this.#apiKeys.revoke(id, this.#now(), options);
-    return revoked && managedApiKey(revoked, this.#now());
+    const now = this.#now();
+    const revoked = await this.#apiKeys.revoke(id, now, options);
+    return revoked && managedApiKey(revoked, now);
   }
 
   /** Resolves to `undefined` if the id is taken. */

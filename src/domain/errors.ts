@@ -10,13 +10,13 @@ const CODES = [
   'service_unavailable',
 ] as const;
 
-/** What went wrong, for programs: stable, one for each class of error. Changing a code breaks programs. */
+/** What went wrong, for programs: one for each class of error. Stable. */
 export type AnimalStoreErrorCode = (typeof CODES)[number];
 
 /** What is wrong with one field of an animal, or with one parameter. */
 export interface Fault {
   /**
-   * The name of the field or parameter, as the caller gave it: `categoryId`. Empty if the fault is not in one field.
+   * The name of the field or parameter, such as `categoryId`. Empty if the fault is not in one field.
    */
   readonly field: string;
   /** The rule that is broken, as the rest of a sentence that begins with the field: `must not be blank`. */
@@ -77,6 +77,8 @@ export class PetNotFoundError extends AnimalStoreError<'pet_not_found'> {
   }
 }
 
+type RetryOptions = ErrorOptions & { readonly retryAfter?: number | undefined };
+
 /** An earlier create with the same idempotency key is still in progress. */
 export class IdempotencyConflictError extends AnimalStoreError<'idempotency_conflict'> {
   override readonly name = 'IdempotencyConflictError';
@@ -86,7 +88,7 @@ export class IdempotencyConflictError extends AnimalStoreError<'idempotency_conf
   constructor({ retryAfter = 1, ...options }: RetryOptions = {}) {
     super(
       'idempotency_conflict',
-      'An earlier request with the same idempotency key is not decided yet: repeat it shortly.',
+      'An earlier create with the same idempotency key is still in progress: retry it shortly.',
       options,
     );
     this.retryAfter = retryAfter;
@@ -120,22 +122,20 @@ export class StatusConflictError extends AnimalStoreError<'status_conflict'> {
 }
 
 /**
- * A store or service is unreachable, or cannot do its work now. A write may or may not have happened. The
- * cause is for logs only: it may reveal internals.
+ * A store or service is unreachable, or cannot do its work now. A write may or may not have happened. Only
+ * log the cause: it may reveal internals.
  */
 export class UnavailableError extends AnimalStoreError<'service_unavailable'> {
   override readonly name = 'UnavailableError';
   /** Seconds after which to retry. Default: 1. */
   readonly retryAfter: number;
 
-  /** @param doing what failed, as in "reading an animal": for logs only */
+  /** @param doing what failed, as in "reading an animal": part of the message */
   constructor(doing: string, { retryAfter = 1, ...options }: RetryOptions = {}) {
     super('service_unavailable', `The store is not available (${doing}).`, options);
     this.retryAfter = retryAfter;
   }
 }
-
-type RetryOptions = ErrorOptions & { readonly retryAfter?: number | undefined };
 
 /** Every error class. A `switch` on `code` narrows to one of them. */
 export type AnyAnimalStoreError =
@@ -154,7 +154,8 @@ export function isAnimalStoreError(value: unknown): value is AnyAnimalStoreError
 }
 
 /**
- * @param brokenRules the rule that each parameter breaks, or `undefined`
+ * Throws if a parameter breaks a rule.
+ * @param brokenRules by parameter, the rule that it breaks, or `undefined`
  * @throws {InvalidParameterError} naming every parameter that breaks one
  */
 export function requireNoFaults(brokenRules: Readonly<Record<string, string | undefined>>): void {

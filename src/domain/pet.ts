@@ -98,13 +98,18 @@ export function petFrom(data: { readonly [Field in keyof Pet]?: unknown }): Pet 
 export const petWithId = (id: bigint, { name, categoryId, status }: UnsavedPet): Pet =>
   Object.freeze({ id, name, categoryId, status });
 
-/** A text that is equal for animals with the same name, category and status, and different for all others. */
+/** A text for comparing animals: equal exactly if name, category and status are. */
 export const fingerprintOf = ({ name, categoryId, status }: UnsavedPet): string =>
   JSON.stringify([name, String(categoryId), status]);
 
 /** Fields as they were given, unchecked. */
 type Fields = Readonly<Record<keyof UnsavedPet, unknown>>;
 
+/**
+ * The given fields, checked and frozen: a category that is a number becomes a bigint. A field with the value
+ * `undefined` is a fault; a change omits it.
+ * @throws {InvalidPetError} naming every fault
+ */
 function validFields(given: Fields): UnsavedPet;
 function validFields(given: Partial<Fields>): Partial<UnsavedPet>;
 function validFields(given: Partial<Fields>): Partial<UnsavedPet> {
@@ -113,7 +118,6 @@ function validFields(given: Partial<Fields>): Partial<UnsavedPet> {
     return message === undefined ? [] : [{ field, message }];
   });
   if (faults.length > 0) throw new InvalidPetError(faults);
-  // A valid category may be a number: it becomes a bigint. A change may omit it.
   const categoryId = toInt64(given.categoryId);
   return Object.freeze({ ...given, ...(categoryId !== undefined && { categoryId }) }) as UnsavedPet;
 }

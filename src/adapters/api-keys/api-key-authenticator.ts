@@ -35,8 +35,11 @@ export class ApiKeyAuthenticator implements Authenticator {
 
   /** @throws {InvalidParameterError} naming, by position, every static key that is not a bearer token. */
   constructor({ staticKeys = [], apiKeys, clock = systemClock }: ApiKeyAuthenticatorOptions) {
-    const faults = staticKeys.map((key, index) => [`static key ${index + 1}`, staticKeyFault(key)]);
-    requireNoFaults(Object.fromEntries(faults));
+    const brokenRules = staticKeys.map((key, index) => [
+      `static key ${index + 1}`,
+      staticKeyFault(key),
+    ]);
+    requireNoFaults(Object.fromEntries(brokenRules));
     this.#staticIds = new Map(staticKeys.map((key) => [hashApiKey(key), staticKeyId(key)]));
     this.#findById = apiKeys ? cached(apiKeys) : async () => undefined;
     this.#clock = clock;
@@ -56,24 +59,23 @@ export class ApiKeyAuthenticator implements Authenticator {
     const state = apiKeyState(found, this.#clock.now().getTime());
     if (state === 'active') return accepted(keyId, scopes.filter(isScope));
     if (state === 'revoked') return { ok: false, reason: 'revoked', keyId };
-    // Safe: only a key with an expiry can have expired.
-    return { ok: false, reason: 'expired', keyId, at: new Date(expiresAt as number) };
+    return { ok: false, reason: 'expired', keyId, at: new Date(Number(expiresAt)) };
   }
 }
 
-/** A new set for every result: a Set cannot be frozen, and a caller that changes it must not change the next result. */
+/** Makes a new Set each time: a caller could change a shared one. */
 const accepted = (keyId: string, scopes: readonly string[]): Authentication => ({
   ok: true,
   principal: { keyId, scopes: new Set(scopes) },
 });
 
-/** How long a look-up is reused, in milliseconds from its start: the store may have read the key then. */
+/** How long a look-up is reused, in milliseconds. Counted from its start, since the store may read the key at once. */
 const CACHE_LIFETIME = 500;
 
 /** A full cache is emptied: its entries expire within half a second anyway. */
 const CACHE_SIZE = 1000;
 
-/** Calls share look-ups. A failed look-up is not kept. */
+/** Calls with the same id share a look-up for `CACHE_LIFETIME`. A failed one is not kept. */
 function cached(apiKeys: Pick<ApiKeyRepository, 'findById'>): ApiKeyRepository['findById'] {
   const lookUps = new Map<string, { begun: number; result: Promise<ApiKeyRecord | undefined> }>();
   return (id) => {
@@ -88,6 +90,6 @@ function cached(apiKeys: Pick<ApiKeyRepository, 'findById'>): ApiKeyRepository['
   };
 }
 
-/** Compares in constant time. */
+/** Compares in constant time: not needed for hashes of random keys, but a static key may not be random. */
 const isEqual = (one: string, other: string): boolean =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));

@@ -30,14 +30,15 @@ export const staticKeyFault = (key: string): string | undefined =>
     : 'must be a bearer token: letters (A-Z, a-z), digits and - . _ ~ + /, then any number of =';
 
 /**
- * Identifies a static key in logs, the same in every process. A hash of its own: the one that grants access must not
- * appear in logs.
+ * Identifies a static key in logs, and as a scope of idempotency keys: the same in every process. Not from
+ * `hashApiKey`: logs must not hold the hash that grants access.
  */
 export const staticKeyId = (key: string): string =>
   `static-${hash('sha256', `animal-store static key id\0${key}`, 'hex').slice(0, 12)}`;
 
 /**
- * The hash of a key, as `ApiKeyRecord` has it. A fast hash is enough: nobody can search 256 random bits.
+ * The hash of a key, as `ApiKeyRecord` has it. A fast hash is enough: managed keys have 256 random bits, and hashes of
+ * static keys are never stored.
  */
 export const hashApiKey = (key: string): string => hash('sha256', key, 'hex');
 

@@ -29,7 +29,7 @@ export function openMemoryStore(): CompleteStore {
   const claims = new Map<string, Claim & { readonly petId: bigint }>();
   const apiKeysById = new Map<string, ApiKeyRecord>();
 
-  function requireOpen(doing: string, signal: AbortSignal | undefined): void {
+  function beginCall(doing: string, signal: AbortSignal | undefined): void {
     signal?.throwIfAborted();
     if (!isOpen) throw new UnavailableError(`${doing} after close`);
   }
@@ -43,35 +43,35 @@ export function openMemoryStore(): CompleteStore {
 
   const pets: PetRepository = {
     async add(pet, { signal } = {}) {
-      requireOpen('adding an animal', signal);
+      beginCall('adding an animal', signal);
       return insert(pet);
     },
 
     async addOnce(pet, claim, now, { signal } = {}) {
-      requireOpen('adding an animal', signal);
-      const id = claimId(claim);
-      const earlier = claims.get(id);
+      beginCall('adding an animal', signal);
+      const claimKey = claimId(claim);
+      const earlier = claims.get(claimKey);
       if (earlier && earlier.keepUntil > now) {
         if (earlier.fingerprint !== claim.fingerprint) throw new IdempotencyKeyReusedError();
         return { pet: petWithId(earlier.petId, pet), replayed: true };
       }
-      // Expired claims come first: a Map keeps the order of insertion.
-      for (const [old, { keepUntil }] of claims) {
+      // The oldest claims come first: a Map keeps the order of insertion.
+      for (const [oldKey, { keepUntil }] of claims) {
         if (keepUntil > now) break;
-        claims.delete(old);
+        claims.delete(oldKey);
       }
       const stored = insert(pet);
-      claims.set(id, { ...claim, petId: stored.id });
+      claims.set(claimKey, { ...claim, petId: stored.id });
       return { pet: stored, replayed: false };
     },
 
     async findById(id, { signal } = {}) {
-      requireOpen('reading an animal', signal);
+      beginCall('reading an animal', signal);
       return petsById.get(id);
     },
 
     async list({ after, limit, status }, { signal } = {}) {
-      requireOpen('listing animals', signal);
+      beginCall('listing animals', signal);
       const page: Pet[] = [];
       for (const pet of petsById.values()) {
         if (page.length === limit) break;
@@ -91,7 +91,7 @@ export function openMemoryStore(): CompleteStore {
 
   const changes: PetChanges = {
     async change(id, change, from, { signal } = {}) {
-      requireOpen('changing an animal', signal);
+      beginCall('changing an animal', signal);
       const pet = findWithStatus(id, from);
       if (pet === undefined) return undefined;
       const changed = petWithId(id, { ...pet, ...change });
@@ -100,31 +100,31 @@ export function openMemoryStore(): CompleteStore {
     },
 
     async remove(id, from, { signal } = {}) {
-      requireOpen('removing an animal', signal);
+      beginCall('removing an animal', signal);
       return findWithStatus(id, from) !== undefined && petsById.delete(id);
     },
   };
 
   const apiKeys: ApiKeyRepository = {
     async add(apiKey, { signal } = {}) {
-      requireOpen('adding an API key', signal);
+      beginCall('adding an API key', signal);
       if (apiKeysById.has(apiKey.id)) return false;
       apiKeysById.set(apiKey.id, apiKey);
       return true;
     },
 
     async findById(id, { signal } = {}) {
-      requireOpen('reading an API key', signal);
+      beginCall('reading an API key', signal);
       return apiKeysById.get(id);
     },
 
     async list({ signal } = {}) {
-      requireOpen('listing API keys', signal);
+      beginCall('listing API keys', signal);
       return [...apiKeysById.values()].sort((one, other) => one.createdAt - other.createdAt);
     },
 
     async revoke(id, at, { signal } = {}) {
-      requireOpen('revoking an API key', signal);
+      beginCall('revoking an API key', signal);
       const apiKey = apiKeysById.get(id);
       if (apiKey === undefined) return undefined;
       const revoked = { ...apiKey, revokedAt: apiKey.revokedAt ?? at };
@@ -135,12 +135,12 @@ export function openMemoryStore(): CompleteStore {
 
   const transfer: CatalogueTransfer = {
     async lastId({ signal } = {}) {
-      requireOpen('reading the last id', signal);
+      beginCall('reading the last id', signal);
       return greatestId;
     },
 
     async writePets(copied, lastId, { signal } = {}) {
-      requireOpen('writing animals', signal);
+      beginCall('writing animals', signal);
       if (lastId > greatestId) greatestId = lastId;
       for (const pet of copied) if (!petsById.has(pet.id)) petsById.set(pet.id, pet);
       // A Map keeps the order of insertion, and lists are in ascending order of id.
@@ -157,19 +157,19 @@ export function openMemoryStore(): CompleteStore {
     apiKeys,
     transfer,
     location: 'memory, lost when the process ends',
-    check: async ({ signal } = {}) => requireOpen('checking the store', signal),
+    check: async ({ signal } = {}) => beginCall('checking the store', signal),
     close,
     [Symbol.asyncDispose]: close,
   };
 }
 
-/** Opens a new store for each `memory:`. */
+/** Opens a new store at every call. */
 export const memoryStoreFactory: StoreFactory = {
   scheme: 'memory',
   async open(url, options = {}) {
     if (url === 'memory:' && openModeOf(options) === 'create') return openMemoryStore();
     throw permanentError(
-      'A store in memory has the URL memory: alone, and is always new: there is none to read or to find.',
+      'The URL of a store in memory is memory: and nothing more. It is always new, so only the mode create can open it.',
     );
   },
 };

@@ -17,7 +17,7 @@ export interface ApiKeyRepository {
   list(options?: CallOptions): Promise<readonly ApiKeyRecord[]>;
 
   /**
-   * Revokes a key permanently. A second revocation keeps the time of the first. Resolves to the key after it, or to
+   * Revokes a key permanently. A second revocation keeps the time of the first. Resolves to the revoked key, or to
    * `undefined` when no key has this id.
    */
   revoke(id: string, at: number, options?: CallOptions): Promise<ApiKeyRecord | undefined>;

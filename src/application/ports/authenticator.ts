@@ -23,7 +23,7 @@ export interface Authenticator {
 }
 
 /**
- * The result: who is calling, or why the credential is invalid. Only a caller who holds the whole credential learns
+ * Who is calling, or why the credential is invalid. Only a caller who holds the whole credential learns
  * `expired` or `revoked`; everyone else gets `unknown`.
  */
 export type Authentication =

@@ -13,8 +13,7 @@ export interface CatalogueTransfer {
   lastId(options?: CallOptions): Promise<bigint>;
 
   /**
-   * Stores animals under their ids. Skips animals whose id is taken. From now on the store assigns only ids above
-   * `lastId`.
+   * Stores animals under their ids. Skips animals whose id is taken. The store then assigns only ids above `lastId`.
    * @param lastId at least the greatest of these ids, at most 2^63 - 2^32 - 1, which leaves 2^32 ids for new animals
    */
   writePets(pets: readonly Pet[], lastId: bigint, options?: CallOptions): Promise<void>;

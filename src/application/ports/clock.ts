@@ -1,5 +1,5 @@
 /**
- * Driven port: the current time. Rules of expiry use it, so that tests can set the time to exactly before or
+ * Driven port: the current time. Expiry is decided by it, so that tests can set the time to exactly before or
  * after an expiry.
  */
 export interface Clock {

@@ -8,7 +8,7 @@ import type { CallOptions } from '../animal-store.js';
  *
  * Each call is one atomic step, in one process and across processes. When a call resolves, the change is on disk (or
  * acknowledged by a majority), and every later read sees it. Arguments, overlapping calls, failures and aborts are as
- * in `PetRepository`. If the outcome is unknown, the call rejects with `UnavailableError`. A store does not repeat
+ * in `PetRepository`. If the outcome is unknown, the call rejects with `UnavailableError`. A store does not retry
  * the change: it could take effect twice.
  */
 export interface PetChanges {

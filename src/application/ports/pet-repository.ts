@@ -6,7 +6,7 @@ import type { CallOptions, CreatedPet, IdempotencyKey, PetQuery } from '../anima
  *
  * For all operations:
  * - Ids are int64. Arguments never change after the call, so a store may keep them. Animals in results are frozen.
- * - Calls may overlap, also across the processes that share the store. An import starts 64 calls at once.
+ * - Calls may overlap, also across the processes that share the store. An import starts many at once.
  * - A call rejects with `UnavailableError` when the store is unreachable, cannot write or is closed, with the
  *   technology's own error as its `cause`.
  * - An aborted `signal` rejects with its reason (see `CallOptions`). When a call has settled, it must have removed
@@ -14,7 +14,7 @@ import type { CallOptions, CreatedPet, IdempotencyKey, PetQuery } from '../anima
  */
 export interface PetRepository {
   /**
-   * Stores the animal under a new id: positive, never assigned before (even to a removed animal), and greater than
+   * Stores the animal under a new id: positive, never assigned before, not even to a removed animal, and greater than
    * every id that it returned before this call began. Two repositories on one store may assign from separate ranges.
    * Durable stores resolve after the commit is on disk (or acknowledged by a majority). Every later read sees the
    * animal.
@@ -25,19 +25,22 @@ export interface PetRepository {
    * As `add`, but stores the animal at most once for the `scope` and `key` of the claim, also if calls overlap, in
    * one process or several.
    *
-   * The first call stores animal and claim in one step. While the stored `keepUntil` is greater than the `now` of a
-   * later call with the same fingerprint, that call stores nothing. It resolves to `petWithId(id, pet)`,
-   * `replayed: true`, even if the animal was changed or removed. Equal fingerprints mean equal animals, so a store
-   * keeps only the id with the claim.
-   * @throws {IdempotencyKeyReusedError} the claim was made with another fingerprint. Nothing is stored.
-   * @throws {IdempotencyConflictError} another call with the claim is still in progress. Nothing is stored.
+   * The first call stores animal and claim in one step. While its claim is valid (`now` is less than the stored
+   * `keepUntil`), a later call stores nothing. With an equal fingerprint it resolves to `petWithId(id, pet)`,
+   * `replayed: true`, where `id` is the stored one, even if that animal was changed or removed since. Equal
+   * fingerprints mean equal animals, so a store keeps only the id with the claim.
+   * @throws {IdempotencyKeyReusedError} the valid claim has another fingerprint. Nothing is stored.
+   * @throws {IdempotencyConflictError} an earlier call for this scope and key is still in progress. Nothing is stored.
    */
   addOnce(pet: UnsavedPet, claim: Claim, now: number, options?: CallOptions): Promise<CreatedPet>;
 
   /** Resolves to `undefined` when no animal has this id. */
   findById(id: bigint, options?: CallOptions): Promise<Pet | undefined>;
 
-  /** Returns the first `limit` (here 1 to 1,000) animals with an id greater than `after`, in ascending order of id. */
+  /**
+   * Returns the first `limit` animals with an id greater than `after`, in ascending order of id. `limit` is 1 to 1,000:
+   * a copy reads larger pages than `listPets`.
+   */
   list(
     query: PetQuery & { readonly limit: number },
     options?: CallOptions,
@@ -49,7 +52,7 @@ export interface Claim extends IdempotencyKey {
   /** Equal for equal animals, different for different ones: `fingerprintOf`. */
   readonly fingerprint: string;
   /**
-   * Milliseconds since 1970. From then on the claim is expired: as if it was never made. A store that removes expired
+   * Milliseconds since 1970. The claim expires then, as if no call had made it. A store that removes expired
    * claims by its own clock waits at least an hour more: the clocks of callers may be behind.
    */
   readonly keepUntil: number;

@@ -9,7 +9,7 @@ import type { PetRepository } from './pet-repository.js';
 
 /** An open store: its lifecycle, and the ports on its data. Every adapter passes `storeTests`. */
 export interface Store {
-  /** The only port that every store has. */
+  /** Required; the other ports are optional. */
   readonly pets: PetRepository;
   /** Without it animals cannot be changed or removed. */
   readonly changes?: PetChanges | undefined;
@@ -21,7 +21,7 @@ export interface Store {
   readonly location: string;
   /**
    * Resolves if the store can answer a read now, else rejects with `UnavailableError`. The service calls it at most
-   * once a second.
+   * once a second, so it may ask the database.
    */
   check(options?: CallOptions): Promise<void>;
   /**
@@ -44,8 +44,8 @@ export interface StoreFactory {
    */
   readonly scheme: string | readonly string[];
   /**
-   * Opens the store at a URL. If the database is only unreachable for now, this still succeeds. The calls reject with
-   * `UnavailableError` until it is reachable.
+   * Opens the store at a URL. Also succeeds while the database is unreachable: calls then reject with
+   * `UnavailableError`.
    * @throws {Error} the store cannot be used. The message says why in one line, without secrets. `isPermanent: true` on
    * the error says that a retry is useless.
    */
@@ -61,9 +61,8 @@ export interface OpenOptions {
 const OPEN_MODES = ['create', 'existing', 'read'] as const;
 
 /**
- * What opening may do. `create` makes a store if none exists. `existing` fails if none exists. `read` also fails then,
- * and every write rejects with `UnavailableError`. If the technology has snapshots, all reads of such a store use the
- * same one.
+ * What opening may do if no store exists: `create` makes one, `existing` and `read` fail. With `read`, every write
+ * rejects with `UnavailableError`, and all reads see one snapshot if the technology has snapshots.
  */
 export type OpenMode = (typeof OPEN_MODES)[number];
 
@@ -84,6 +83,6 @@ export function requireWritable(mode: OpenMode, doing: string): void {
   if (mode === 'read') throw new UnavailableError(doing, { cause: new Error('opened to read') });
 }
 
-/** An error that a retry cannot fix. Other classes of errors have the property `isPermanent` as well. */
+/** An error that a retry cannot fix: commands exit with 2. They recognise it by `isPermanent`, not by its class. */
 export const permanentError = (message: string): Error =>
   Object.assign(new Error(message), { isPermanent: true });
