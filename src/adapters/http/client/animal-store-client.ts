@@ -61,7 +61,7 @@ export function animalStoreClient(settings: AnimalStoreClientOptions): AnimalSto
     listPets: (query = {}, options) =>
       send(options, () => {
         requirePetQuery(query);
-        const { limit, status, after } = query;
+        const { limit, status, after } = query; // without the default: it is the service's
         return { method: 'GET', path: '/pets', query: { limit, status, after }, read: toPage };
       }),
 

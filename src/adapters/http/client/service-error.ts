@@ -64,7 +64,7 @@ interface ErrorDetails {
   readonly retryAfter: number | undefined;
 }
 
-/** The error of each code. Does not compile while one is missing. */
+/** The error of each code. The compiler requires every one. */
 const PORT_ERRORS: Readonly<
   Record<AnimalStoreErrorCode, (details: ErrorDetails, path: string) => Error>
 > = {

@@ -1,5 +1,6 @@
 import Koa, { type Context } from 'koa';
 import type { HttpResponse } from '../http-message.js';
+import { writeResponse } from '../node/write-response.js';
 
 /** The application of `createKoaApp`. Nothing runs around the interface, so `respond` may bypass Koa. */
 export class WholeApp extends Koa {}
@@ -8,16 +9,14 @@ export class WholeApp extends Koa {}
  * Sends a response. In a host's application Koa sends it, so that middleware may change it, and the application emits a
  * fault.
  */
-export function respond(context: Context, { status, headers, body, fault }: HttpResponse): void {
-  const { app, method, res, response } = context;
+export function respond(context: Context, answer: HttpResponse): void {
+  const { app, res, response } = context;
   if (app instanceof WholeApp) {
     context.respond = false; // Koa's own response takes a tenth of the time of a request
-    const hasBody = status !== 204 && status !== 304;
-    const length = hasBody && { 'Content-Length': Buffer.byteLength(body) };
-    res.writeHead(status, { ...headers, ...length });
-    res.end(hasBody && method !== 'HEAD' ? body : undefined);
+    writeResponse(res, answer);
     return;
   }
+  const { status, headers, body, fault } = answer;
   if (fault) app.emit('error', fault, context);
   response.status = status;
   for (const [name, value] of Object.entries(headers)) {

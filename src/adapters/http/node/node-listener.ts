@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpInterface } from '../http-interface.js';
-import type { HttpResponse } from '../http-message.js';
 import { NodeRequest } from './node-request.js';
+import { writeResponse } from './write-response.js';
 
 /**
  * The animal store as a `RequestListener`, which is also a middleware of Express and its like. It answers every
@@ -23,23 +23,10 @@ export function createNodeListener(
     try {
       const answer = await http.handle(new NodeRequest(request, response));
       if (passFaults && answer.fault && next) next(answer.fault);
-      else writeResponse(request, response, answer);
+      else writeResponse(response, answer);
     } catch {
       // A header is not valid. If headers were sent, the host has responded.
       if (!response.headersSent) response.destroy();
     }
   };
-}
-
-function writeResponse(
-  { method }: IncomingMessage,
-  response: ServerResponse,
-  { status, headers, body }: HttpResponse,
-): void {
-  const { Vary, ...others } = headers;
-  if (Vary) response.appendHeader('Vary', Vary); // to what the host has set
-  const hasBody = status !== 204 && status !== 304;
-  const length = hasBody && { 'Content-Length': Buffer.byteLength(body) };
-  response.writeHead(status, { ...others, ...length });
-  response.end(hasBody && method !== 'HEAD' ? body : undefined);
 }
