@@ -2,13 +2,13 @@ import { UnavailableError } from '../../domain/errors.js';
 import type { HttpRequest } from './http-message.js';
 
 /**
- * Bounds the requests in progress. The interface has no bounds of its own; its host may hand in an implementation, such
- * as `AdmissionControl` of `animal-store/node`.
+ * Bounds the requests in progress: each holds a place, and callers take turns. Without one, nothing is bounded.
+ * `AdmissionControl` of `animal-store/node` implements it.
  */
 export interface Admission {
   /**
-   * Admits a request before its key is checked, or refuses it.
-   * @throws {BusyError} there is no place; none is taken.
+   * Makes the permit of a request, before its key is checked. May already refuse the request.
+   * @throws {BusyError} too many requests; no place is taken.
    */
   admit(request: HttpRequest): Permit;
 }
@@ -16,7 +16,7 @@ export interface Admission {
 /** What an admitted request holds. After `end` it takes nothing more. */
 export interface Permit {
   /**
-   * Resolves when it is the turn of the request's caller.
+   * Waits for the turn of the request's caller. Afterwards the request holds a place.
    * @param keyId the id of the API key; empty for a request that needs none
    * @throws {BusyError} the caller has too many requests, at once or after waiting
    */

@@ -44,15 +44,15 @@ export async function authenticate(
   request: HttpRequest,
   options: CallOptions,
 ): Promise<Principal> {
-  // Not trimmed: `trim` removes characters that must make a key invalid.
-  const [scheme, key = ''] =
-    /^bearer(?: +(.*))?$/is.exec(request.header('authorization') ?? '') ?? [];
-  if (scheme === undefined)
+  const bearer = /^bearer(?: +(.*))?$/is.exec(request.header('authorization') ?? '');
+  if (!bearer)
     throw new HttpError(
       'missing_api_key',
       'An API key is needed: send the header Authorization: Bearer <API_KEY>.',
       { 'WWW-Authenticate': REALM },
     );
+  // Not trimmed: `trim` removes characters that must make a key invalid.
+  const key = bearer[1] ?? '';
   const authentication = await authenticator.authenticate(key, options);
   if (authentication.ok) return authentication.principal;
   throw new InvalidKeyError(authentication, key === '' ? REALM : `${REALM}, error="invalid_token"`);

@@ -7,8 +7,8 @@ const EXPOSED =
   'WWW-Authenticate, Allow, Accept';
 
 /**
- * The headers by which a browser lets pages of these origins use the interface (CORS, Fetch 3.3). No cookies: a page
- * has a key or not.
+ * The headers by which a browser lets pages of these origins use the interface (CORS, Fetch 3.3). Cookies are not
+ * used: a page needs a key.
  * @param origins as browsers send them; `*` alone is any; empty is none
  */
 export function crossOriginHeaders(
@@ -18,7 +18,7 @@ export function crossOriginHeaders(
 ): HeaderFields {
   if (origins.length === 0) return {};
   const allowsAny = origins.includes('*');
-  // Without it a cache could serve the response for one origin to another.
+  // Without Vary a cache could serve the response for one origin to another.
   const vary = allowsAny ? {} : { Vary: 'Origin' };
   const origin = request.header('origin');
   if (origin === undefined || !(allowsAny || origins.includes(origin))) return vary;

@@ -13,7 +13,7 @@ export async function respondConditionally(
   // 132 bits: enough to rule out collisions.
   const ETag = `"${digest.slice(0, 22)}"`;
   const known = request.header('if-none-match')?.split(',') ?? [];
-  // Weakly, as If-None-Match compares.
+  // If-None-Match compares weakly: W/ does not count.
   const isKnown = known.some((tag) => ['*', ETag].includes(tag.trim().replace(/^W\//, '')));
   if (!isKnown) return { status, headers: { ...headers, ETag }, body };
   const { 'Content-Type': _type, 'Content-Encoding': _encoding, ...others } = headers;

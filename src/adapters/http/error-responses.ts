@@ -39,7 +39,7 @@ const STATUSES = {
 /** Every `code` that an error response can have. */
 export type ErrorCode = keyof typeof STATUSES;
 
-/** What HTTP itself refuses a request for. */
+/** Codes that only HTTP has. */
 export type HttpErrorCode = Exclude<ErrorCode, AnimalStoreErrorCode>;
 
 /** A request that HTTP itself refuses. The client gets the message and the headers. */
@@ -73,8 +73,8 @@ export const bodyAlreadyRead = (): HttpError =>
   );
 
 /**
- * The response to an error, with the headers of every response. A client never learns the cause of an error, or the
- * message of an error that nobody expected.
+ * The response to an error, with the headers of every response: refusals are also sent without `handle`. A client never
+ * learns the cause of an error, or the message of an error that nobody expected.
  */
 export function errorResponse(error: unknown, requestId: string): HttpResponse {
   const { code, message, headers } = shownToClient(error, requestId);
@@ -86,11 +86,14 @@ export function errorResponse(error: unknown, requestId: string): HttpResponse {
     code,
   };
   if (body.status < 500 || error instanceof BusyError) return response;
-  const fault = error instanceof Error ? error : new Error('Not an Error', { cause: error });
+  const fault =
+    error instanceof Error
+      ? error
+      : new Error('A value that is not an Error was thrown', { cause: error });
   return { ...response, fault };
 }
 
-/** What the client is told of an error. */
+/** The part of an error that the client may see. */
 function shownToClient(
   error: unknown,
   requestId: string,

@@ -4,10 +4,10 @@ import { REVALIDATED_JSON, type HttpResponse } from './http-message.js';
 import { RequestTimer } from './request-timer.js';
 import { openRoute, type Route } from './routes.js';
 
-/** The longest a check may take, and the time after which the next one begins, in milliseconds. */
+/** The longest time of a check, and the shortest time between the starts of two, in milliseconds. */
 const CHECK_INTERVAL = 1000;
 
-/** Whether the service wants requests: the store can serve, and the service is not about to stop. */
+/** Whether the service is ready for requests: the store can serve, and the service is not about to stop. */
 export class Readiness {
   readonly #checkStore: (options: CallOptions) => Promise<void>;
   #result: Promise<void> = Promise.resolve();
@@ -41,7 +41,7 @@ export class Readiness {
   }
 }
 
-/** `/livez`: the process responds. `/readyz`: it wants requests. Only the second asks the store. */
+/** `/livez`: the process responds. `/readyz`: it is ready for requests. Only the second asks the store. */
 export const healthRoutes = (readiness: Readiness): Route[] => [
   openRoute('/livez', { isProbe: true, handle: () => healthy('{"live":true}') }),
   openRoute('/readyz', {

@@ -35,7 +35,7 @@ export interface HttpInterfaceOptions {
   readonly authenticator: Authenticator;
   /** Answers `/readyz`. */
   readonly readiness: Readiness;
-  /** Bounds the requests in progress. Omit for no bounds: those of the host then hold. */
+  /** Bounds the requests in progress. Omit if the host bounds them. */
   readonly admission?: Admission | undefined;
   /** Settings that differ from their defaults. */
   readonly settings?: GivenHttpSettings | undefined;
@@ -46,7 +46,7 @@ export interface HttpInterfaceOptions {
 }
 
 /**
- * The HTTP interface, apart from any framework: handles the requests that transports receive. It checks a request,
+ * The HTTP interface, without any framework: handles the requests that transports receive. It checks a request,
  * calls the use case, and makes a response of its result or error.
  */
 export class HttpInterface {
@@ -96,8 +96,7 @@ export class HttpInterface {
     };
     const { status, body, fault } = response;
     // A failed health check is no fault: the service responds as intended.
-    if (fault === undefined || endpoint?.isProbe) return { status, headers, body };
-    return { status, headers, body, fault };
+    return { status, headers, body, ...(fault && !endpoint?.isProbe && { fault }) };
   }
 
   /**
@@ -114,7 +113,7 @@ export class HttpInterface {
     const guarded = async () => {
       await this.#admit(context, true);
       requireScope(context.principal, scope);
-      // As a result, so that the catch below gets refusals only.
+      // Settled, so that the catch below sees refusals only, not what `work` throws.
       return Promise.allSettled([work(context.requestId)]);
     };
     let outcome: PromiseSettledResult<unknown>;
@@ -128,8 +127,8 @@ export class HttpInterface {
   }
 
   /**
-   * The order of the checks: OPTIONS, admission, the key, the turn of its caller, path, method, scope; then the
-   * operation's own. Only the first three are promised.
+   * Checks in this order: OPTIONS, the permit, the key, the caller's turn, path, method, scope; then the operation's
+   * own. Only the order of the first three is promised.
    */
   async #respond(context: RequestContext, route: Route | undefined): Promise<HttpResponse> {
     const { request, endpoint } = context;
@@ -177,7 +176,7 @@ export class HttpInterface {
     }
   }
 
-  /** Gives a request a place, finds out who is calling if it needs a key, and waits for the caller's turn. */
+  /** Gets a permit, finds out who is calling if a key is needed, and waits for the caller's turn. */
   async #admit(context: RequestContext, needsKey: boolean): Promise<void> {
     const { request, endpoint, signal } = context;
     const { admission, authenticator } = this.#options;

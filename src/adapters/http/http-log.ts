@@ -36,7 +36,7 @@ export interface RespondedRequest {
   readonly code?: string | undefined;
   /** The cause of a status of 500 or above. It may reveal internals. */
   readonly error?: unknown;
-  /** The length of the body, in bytes. */
+  /** The length of the body, in bytes; for HEAD that of GET. */
   readonly bytes: number;
   /** From the request's headers to the complete response, before it is sent. 0 if no work was done. */
   readonly milliseconds: number;
@@ -52,11 +52,11 @@ export function logResponse(
   log: HttpLog | undefined,
   request: Pick<HttpRequest, 'method' | 'path' | 'header'>,
   { status, code, body }: HttpResponse,
-  rest: Pick<RespondedRequest, 'requestId' | 'milliseconds'> & Partial<RespondedRequest>,
+  details: Pick<RespondedRequest, 'requestId' | 'milliseconds'> & Partial<RespondedRequest>,
 ): void {
   try {
     log?.responded({
-      ...rest,
+      ...details,
       method: request.method,
       path: request.path,
       forwardedFor: request.header('x-forwarded-for')?.slice(0, 256),
@@ -64,10 +64,10 @@ export function logResponse(
       traceparent: request.header('traceparent'),
       status,
       code,
-      error: status >= 500 ? rest.error : undefined,
+      error: status >= 500 ? details.error : undefined,
       bytes: typeof body === 'string' ? byteLength(body) : body.length,
     });
   } catch {
-    // The log is the host's. Nobody else can be told.
+    // There is nowhere to report an error of the log.
   }
 }

@@ -1,6 +1,6 @@
 import type { Principal } from '../../application/ports/authenticator.js';
 
-/** A request, apart from any framework. Each transport makes one from what it received. */
+/** A request, without any framework. Each transport makes one from what it received. */
 export interface HttpRequest {
   /** As sent: case matters. */
   readonly method: string;
@@ -21,6 +21,7 @@ export interface HttpRequest {
   readBody(limit: number): Promise<Uint8Array | string>;
   /**
    * Calls the listener when the client disconnects, at once if it has already. May also call it after the response.
+   * Called once for each request.
    */
   onDisconnect(listener: () => void): void;
   /** Calls the listener once the client has all of the response, or has disconnected. Omit if that is unknown. */

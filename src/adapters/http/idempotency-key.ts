@@ -2,7 +2,7 @@ import type { IdempotencyKey } from '../../application/animal-store.js';
 import { InvalidParameterError } from '../../domain/errors.js';
 import type { HttpRequest } from './http-message.js';
 
-/** What a key consists of, as the rest of a sentence. */
+/** The rule of a key, as the end of a sentence. */
 export const IDEMPOTENCY_KEY_RULE = String.raw`1 to 255 visible ASCII characters other than \ and "`;
 
 /** The pattern of the header. The key does not include the optional double quotes. */

@@ -1,5 +1,6 @@
 /**
- * The HTTP interface apart from any framework, to write a transport on.
+ * The HTTP interface without any framework: the base for a transport. Comments call the program that it runs in the
+ * host.
  *
  * @packageDocumentation
  */

@@ -8,7 +8,7 @@ import { readIdempotencyKey } from './idempotency-key.js';
 import type { PetBody } from './open-api/schemas.js';
 import { nextLink, readFrom, readPetId, readPetQuery } from './parameters.js';
 import { PATCH_TYPES, readJsonObject } from './request-body.js';
-import type { Endpoint, Route } from './routes.js';
+import { PET_ID, type Endpoint, type Route } from './routes.js';
 
 /**
  * The routes of the operations.
@@ -20,16 +20,16 @@ export function operationRoutes(animalStore: AnimalStore, settings: HttpSettings
   if (missing.length > 0)
     throw new TypeError(`The animal store has no ${missing.join(' and no ')}`);
   // Safe: only the operations checked above get a route.
-  const changing = animalStore as ExperimentalAnimalStore;
+  const experimentalStore = animalStore as ExperimentalAnimalStore;
   return [
     route(`${basePath}/pets`, {
       GET: listPets(animalStore, settings),
       POST: createPet(animalStore, settings),
     }),
-    route(`${basePath}/pets/{petId}`, {
+    route(`${basePath}/pets/${PET_ID}`, {
       GET: getPet(animalStore, settings),
-      ...(experimental.includes('changePet') && { PATCH: changePet(changing, settings) }),
-      ...(experimental.includes('removePet') && { DELETE: removePet(changing) }),
+      ...(experimental.includes('changePet') && { PATCH: changePet(experimentalStore, settings) }),
+      ...(experimental.includes('removePet') && { DELETE: removePet(experimentalStore) }),
     }),
   ];
 }
@@ -44,9 +44,6 @@ const route = (path: string, endpoints: Readonly<Record<string, Endpoint>>): Rou
 export const petJson = ({ id, name, categoryId, status }: PetBody): string =>
   `{"id":${id},"name":${JSON.stringify(name)},"categoryId":${categoryId},"status":"${status}"}`;
 
-/** Animals as a JSON array. */
-const petsJson = (pets: readonly PetBody[]): string => `[${pets.map(petJson).join(',')}]`;
-
 const listPets = (animalStore: AnimalStore, { publicUrl }: HttpSettings): Endpoint => ({
   operation: 'listPets',
   scope: 'pets:read',
@@ -54,11 +51,10 @@ const listPets = (animalStore: AnimalStore, { publicUrl }: HttpSettings): Endpoi
     const query = readPetQuery(request.query);
     const { pets, next } = await animalStore.listPets(query, { signal });
     const links = next === undefined ? {} : { Link: nextLink(publicUrl, query, next) };
-    const body = petsJson(pets);
     return respondConditionally(request, {
       status: 200,
       headers: { ...REVALIDATED_JSON, ...links },
-      body,
+      body: `[${pets.map(petJson).join(',')}]`,
     });
   },
 });
@@ -91,7 +87,7 @@ const getPet = (animalStore: AnimalStore, { publicUrl }: HttpSettings): Endpoint
   scope: 'pets:read',
   // RFC 9745, RFC 8594 and RFC 5829. The Link is relative to the animal, unless there is a public URL.
   headers: {
-    Deprecation: '@1795132800',
+    Deprecation: '@1795132800', // 20 November 2026
     Sunset: new Date(GET_PET_SUNSET).toUTCString(),
     Link: `<${publicUrl ?? '..'}/pets?status=available>; rel="successor-version"`,
   },
@@ -132,7 +128,7 @@ const removePet = (animalStore: ExperimentalAnimalStore): Endpoint => ({
   },
 });
 
-/** Changes compare no ETag. To ignore If-Match could overwrite a change that the client has not seen. */
+/** Changes compare no ETag. If they ignored If-Match, one could overwrite a change that the client has not seen. */
 function refuseIfMatch(request: HttpRequest): void {
   const ifMatch = request.header('if-match') ?? '*';
   if (ifMatch.trim() === '*') return;

@@ -12,9 +12,9 @@ export function readPetQuery(query: string): PetQuery {
   if (query === '') return {};
   const { limit, status, after } = parametersIn(query, NAMES_OF_LIST);
   return {
-    limit: limit === undefined ? limit : decimal(limit),
+    limit: limit === undefined ? undefined : positiveInteger(limit),
     status: status as PetStatus,
-    after: after === undefined ? after : (parseInt64(after) ?? (after as never)),
+    after: after === undefined ? undefined : (parseInt64(after) ?? (after as never)),
   };
 }
 
@@ -25,7 +25,10 @@ export function readPetQuery(query: string): PetQuery {
 export const readFrom = (query: string): PetStatus | undefined =>
   parametersIn(query, { from: 'from' })['from'] as PetStatus | undefined;
 
-/** Known names, and names of other services' paging. To ignore these would return the first page for ever. */
+/**
+ * For each name that a client may mean, the parameter to send. The last four are other services' names for paging: to
+ * ignore them would return the first page for ever.
+ */
 const NAMES_OF_LIST = {
   limit: 'limit',
   status: 'status',
@@ -37,8 +40,8 @@ const NAMES_OF_LIST = {
 };
 
 /**
- * The values of these parameters. Others are ignored, unless their names are misspelt: to ignore `Status` or `status[]`
- * would answer another question.
+ * The values of these parameters. Other names are ignored, unless they begin with the letters of a known one: a client
+ * that sends `Status` or `status[]` would get the list without its filter.
  */
 function parametersIn(
   query: string,
@@ -47,12 +50,12 @@ function parametersIn(
   const sent = new URLSearchParams(query);
   const faults: Fault[] = [];
   for (const field of new Set(sent.keys())) {
-    // All of a name up to its first other character: `status` of `Status[0]`, `after` of `after.gt`.
+    // The leading letters: `status` of `Status[0]`, `after` of `after.gt`.
     const word = field.replace(/[^a-z].*/is, '').toLowerCase();
     if (!Object.hasOwn(names, word)) continue;
-    const right = names[word];
-    if (right !== field)
-      faults.push({ field, message: `is not a parameter: send ${right} instead` });
+    const expected = names[word];
+    if (expected !== field)
+      faults.push({ field, message: `is not a parameter: send ${expected} instead` });
     else if (sent.getAll(field).length > 1) faults.push({ field, message: 'must be given once' });
   }
   if (faults.length > 0) throw new InvalidParameterError(faults);
@@ -61,7 +64,7 @@ function parametersIn(
 
 /**
  * Reads the id in a path.
- * @throws {PetNotFoundError} it is no int64, so no animal has it
+ * @throws {PetNotFoundError} it is not an int64, so no animal has it
  */
 export function readPetId(petId = ''): bigint {
   const id = parseInt64(petId);
@@ -70,7 +73,7 @@ export function readPetId(petId = ''): bigint {
 }
 
 /** A positive integer of at most nine digits, else NaN, which the use case refuses. */
-const decimal = (text: string): number =>
+const positiveInteger = (text: string): number =>
   /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : Number.NaN;
 
 /**

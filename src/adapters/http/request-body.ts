@@ -13,18 +13,18 @@ export const ACCEPT_PATCH = { 'Accept-Patch': PATCH_TYPES.join(', ') };
 /**
  * Reads a JSON object from the body, with exact integers. The use case checks its members.
  *
- * While the body arrives, the request holds no place for working and its deadline does not run. The deadline then
- * starts anew.
+ * While the body arrives, the request holds a place for reading instead of one for working, and its deadline stands
+ * still. Afterwards the deadline starts anew.
  * @param types the media types that the body may have
  * @throws {HttpError} `missing_body`, `unsupported_media_type`, `payload_too_large` or `malformed_json`
- * @throws {InvalidPetError} it is no object
+ * @throws {InvalidPetError} it is not an object
  */
 export async function readJsonObject(
   { request, timer, permit }: RequestContext,
   types: readonly string[],
   bodyLimit: number,
 ): Promise<object> {
-  requireIdentity(request);
+  requireUncompressed(request);
   const wrongType = mediaTypeFault(request, types);
   // An empty body is missing, whatever its type. Without Content-Length, only reading tells that it is empty.
   if (wrongType && announcedLength(request) > 0) throw wrongType;
@@ -40,7 +40,7 @@ export async function readJsonObject(
 }
 
 /** Checked before the body is read: some transports would decompress it. */
-function requireIdentity(request: HttpRequest): void {
+function requireUncompressed(request: HttpRequest): void {
   const encoding = request.header('content-encoding') ?? 'identity';
   if (encoding.toLowerCase() === 'identity') return;
   throw new HttpError(

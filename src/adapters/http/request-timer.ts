@@ -1,7 +1,7 @@
 import { UnavailableError } from '../../domain/errors.js';
 
 /**
- * Limits the time of a request. Once the request has its response, `stop` the timer. `AbortSignal.any` with
+ * Limits the time of a request or a health check. `stop` it when the work is done. `AbortSignal.any` with
  * `AbortSignal.timeout` would do the same, and cost forty times as much.
  */
 export class RequestTimer {
@@ -31,12 +31,12 @@ export class RequestTimer {
     });
   }
 
-  /** Stops the clock until the next `restart`: the client has to do something. */
+  /** Stops the clock until the next `restart`: the server waits for the client. */
   pause(): void {
     clearTimeout(this.#timeout);
   }
 
-  /** Starts the whole time anew. Does nothing once stopped. */
+  /** Starts the whole time anew. */
   restart(): void {
     this.pause();
     if (this.#isStopped) return;
@@ -45,7 +45,10 @@ export class RequestTimer {
     (this.#timeout as { unref?(): unknown }).unref?.();
   }
 
-  /** Stops the timer, aborts the signal, and rejects the work. Does nothing once stopped. */
+  /**
+   * Stops the timer, aborts the signal, and rejects the work. Does nothing once stopped: `makeReason` is not called
+   * then, because an error costs its stack.
+   */
   abort(makeReason: () => Error): void {
     if (this.#isStopped) return;
     this.stop();

@@ -3,17 +3,17 @@ import type { Permit } from './admission.js';
 import type { HeaderFields, HttpRequest, HttpResponse } from './http-message.js';
 import type { RequestTimer } from './request-timer.js';
 
-/** A path that is served. Transports match paths, and leave methods to the interface. */
+/** A path that is served, with its endpoints. */
 export interface Route {
   /** The whole path. Its last segment may be the parameter `{petId}`. */
   readonly path: string;
   /** By method. HEAD and OPTIONS follow from the others. */
   readonly endpoints: ReadonlyMap<string, Endpoint>;
-  /** Whether it needs no key. */
+  /** Whether it can be called without a key. */
   readonly open: boolean;
 }
 
-/** One method of a route. Only `HttpInterface` calls it. */
+/** One method of a route. */
 export interface Endpoint {
   /** The operation of the interface, for logs and for routers that name their routes. */
   readonly operation?: 'listPets' | 'createPet' | 'getPet' | 'changePet' | 'removePet';
@@ -38,7 +38,7 @@ export interface RequestContext {
   /** The parameter of its path, decoded, if it has one. */
   readonly petId: string | undefined;
   readonly timer: RequestTimer;
-  /** Aborted when the time is over or the client has disconnected. */
+  /** The signal of `timer`. */
   readonly signal: AbortSignal;
   /** Its place among the requests in progress. `UNBOUNDED` until it is admitted. */
   permit: Permit;
@@ -64,7 +64,8 @@ export interface FoundRoute {
   readonly petId?: string | undefined;
 }
 
-const PET_ID = '{petId}';
+/** The only parameter of a path. */
+export const PET_ID = '{petId}';
 
 /** Finds the route of a path. Compares exactly: case, slashes and percent-encoding count. */
 export function createRouteFinder(

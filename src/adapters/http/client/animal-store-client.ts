@@ -24,12 +24,12 @@ import { requestSender, type AnimalStoreClientOptions } from './send-request.js'
  * before it sends anything, and keeps int64s exact. In a browser the service must allow the page's origin
  * (`CORS_ORIGINS`).
  *
- * It retries a call when the service was not reached or asks for it (408, 429, 502, 503, 504, and 409 while a create
- * with the same key is in progress). After an unknown outcome it retries neither a removal nor a change with `from`:
- * the retry could find its own effect. A call without a `signal` ends after 30 seconds.
+ * It retries a call when the service is unreachable or responds with 408, 429, 502, 503 or 504, or with 409 while a
+ * create with the same key is in progress. After an unknown outcome it retries neither a removal nor a change with
+ * `from`: the retry could find its own effect. A call without a `signal` ends after 30 seconds.
  *
- * Beyond what the port says, every operation may reject with a `ServiceError`, by its code: `invalid_api_key` and
- * others that only HTTP has. An error of the port that came with a response has a `ServiceError` as its cause, with the
+ * Besides the port's errors, every operation may reject with a `ServiceError`, whose code only HTTP has, such as
+ * `invalid_api_key`. An error of the port that came with a response has a `ServiceError` as its cause, with the
  * request id. No error and no property of the client reveals the API key.
  */
 export interface AnimalStoreClient extends ExperimentalAnimalStore {
@@ -65,14 +65,14 @@ export function animalStoreClient(settings: AnimalStoreClientOptions): AnimalSto
         return { method: 'GET', path: '/pets', query: { limit, status, after }, read: toPage };
       }),
 
-    async *allPets({ limit = PAGE_LIMIT.maximum, status, after } = {}, options = {}) {
-      let from = after;
+    async *allPets({ limit = PAGE_LIMIT.maximum, status, after } = {}, options?) {
+      let start = after;
       do {
-        const page: PetPage = await client.listPets({ limit, status, after: from }, options);
+        const page: PetPage = await client.listPets({ limit, status, after: start }, options);
         yield* page.pets;
-        // Some proxies drop the Link of a full page.
-        from = page.next ?? (page.pets.length < limit ? undefined : page.pets.at(-1)?.id);
-      } while (from !== undefined);
+        // Some proxies drop Link: after a full page, go on from its last id.
+        start = page.next ?? (page.pets.length < limit ? undefined : page.pets.at(-1)?.id);
+      } while (start !== undefined);
     },
 
     createPet: (pet, options) =>
@@ -99,7 +99,7 @@ export function animalStoreClient(settings: AnimalStoreClientOptions): AnimalSto
           path: `/pets/${requirePetId(id)}`,
           query: { from },
           body: stringifyJson(petChange(change)),
-          isRepeatable: from === undefined,
+          isSafeToRepeat: from === undefined,
           read: toPet,
         };
       }),
@@ -112,7 +112,7 @@ export function animalStoreClient(settings: AnimalStoreClientOptions): AnimalSto
           method: 'DELETE',
           path: `/pets/${requirePetId(id)}`,
           query: { from },
-          isRepeatable: false,
+          isSafeToRepeat: false,
           read: () => {},
         };
       }),
@@ -121,14 +121,14 @@ export function animalStoreClient(settings: AnimalStoreClientOptions): AnimalSto
 }
 
 function toPage(body: unknown, headers: Headers): PetPage {
-  // Throws if the body is no array: the response is then unexpected.
+  // Throws if the body is not an array; the caller makes that an `unexpected_response`.
   const pets = (body as unknown[]).map(toPet);
   // The id after which the next page begins (RFC 8288)
   const [, next] = /[?&]after=(-?\d+)[^<>]*>; rel="next"/.exec(headers.get('link') ?? '') ?? [];
   return next === undefined ? { pets } : { pets, next: BigInt(next) };
 }
 
-/** In the interface an animal's status is optional; in the port it is not. */
+/** The schema lets a service omit the status. It then means the default. */
 const toPet = (body: unknown): Pet => petFrom({ status: DEFAULT_STATUS, ...Object(body) });
 
 const HEADER_KEY = new RegExp(IDEMPOTENCY_KEY_PATTERN);
@@ -137,7 +137,7 @@ const HEADER_KEY = new RegExp(IDEMPOTENCY_KEY_PATTERN);
 function headerKey(given: Pick<IdempotencyKey, 'key'> | undefined): string {
   if (given === undefined) return crypto.getRandomValues(new BigUint64Array(2)).join('-');
   const { key } = Object(given);
-  // In quotes, as it is sent: a key that brings its own quotes must not pass.
+  // Tested in quotes, as it is sent, so that a key with quotes of its own fails.
   if (typeof key === 'string' && HEADER_KEY.test(`"${key}"`)) return key;
   const message = `must have ${IDEMPOTENCY_KEY_RULE}`;
   throw new InvalidParameterError([{ field: 'idempotencyKey.key', message }]);

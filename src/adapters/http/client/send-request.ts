@@ -4,7 +4,7 @@ import { UnavailableError } from '../../../domain/errors.js';
 import { parseJson } from '../../../json.js';
 import { ServiceError, portErrorOf } from './service-error.js';
 
-/** Where the service is, and how often to try. */
+/** Options of the client. */
 export interface AnimalStoreClientOptions {
   /** Base URL of the service: http or https, ending in `/v1`. */
   readonly baseUrl: string | URL;
@@ -32,14 +32,14 @@ interface ClientRequest<T> {
   /** JSON. */
   readonly body?: string;
   /** Whether a retry is safe after an attempt whose outcome is unknown. Default: true. */
-  readonly isRepeatable?: boolean;
+  readonly isSafeToRepeat?: boolean;
   /** Reads the body of a successful response, `undefined` if it is empty. */
   readonly read: (body: unknown, headers: Headers) => T;
 }
 
 /**
- * Sends a request until it succeeds, no retry is left, or none would help. `makeRequest` checks the arguments: it is
- * called only if the signal is not aborted, which counts more than a fault of theirs.
+ * Sends a request until it succeeds, no retry is left, or none would help. `makeRequest` checks the arguments: an abort
+ * comes before any fault of theirs.
  */
 type Send = <T>(
   options: CallOptions | undefined,
@@ -56,6 +56,7 @@ export function requestSender(options: AnimalStoreClientOptions): Send {
     signal.throwIfAborted();
     const { method, path, query = {}, headers, body, read } = request;
     const given = Object.entries(query).filter(([, value]) => value !== undefined);
+    // Integers and statuses need no encoding.
     const search = given.map((entry) => entry.join('=')).join('&');
     const response = await fetch(`${baseUrl}${path}${search && `?${search}`}`, {
       method,
@@ -72,29 +73,29 @@ export function requestSender(options: AnimalStoreClientOptions): Send {
     return readResponse(response, await response.text(), read);
   }
 
-  async function attempts<T>(request: ClientRequest<T>, signal: AbortSignal): Promise<T> {
+  async function sendWithRetries<T>(request: ClientRequest<T>, signal: AbortSignal): Promise<T> {
     // Once for each call: idempotency keys belong to the API key, so another key in a retry would add a second animal.
     const key = requireBearerToken(typeof apiKey === 'function' ? await apiKey() : apiKey);
     for (let retry = 0; ; retry += 1) {
       try {
         return await attempt(request, key, signal);
       } catch (cause) {
-        const isLast = retry >= retries || signal.aborted || !isRetryable(cause, request);
-        if (isLast) throw portErrorOf(cause, request.path);
-        const { retryAfter = 0 } = cause as Partial<ServiceError>;
+        if (retry >= retries || signal.aborted || !shouldRetry(cause, request))
+          throw portErrorOf(cause, request.path);
+        const retryAfter = (cause instanceof ServiceError && cause.retryAfter) || 0;
         await pause(retryAfter * 1000 + Math.random() * 200 * 2 ** retry, signal);
       }
     }
   }
 
-  return async ({ signal } = {}, makeRequest) => {
-    signal?.throwIfAborted();
-    const deadline = signal ?? AbortSignal.timeout(30_000);
+  return async ({ signal: given } = {}, makeRequest) => {
+    given?.throwIfAborted();
+    const signal = given ?? AbortSignal.timeout(30_000);
     try {
-      return await unlessAborted(attempts(makeRequest(), deadline), deadline);
+      return await unlessAborted(sendWithRetries(makeRequest(), signal), signal);
     } catch (error) {
-      if (signal !== undefined || error !== deadline.reason) throw error;
-      throw new UnavailableError('responding within 30 s', { cause: error });
+      const isOwnTimeout = given === undefined && error === signal.reason;
+      throw isOwnTimeout ? new UnavailableError('responding within 30 s', { cause: error }) : error;
     }
   };
 }
@@ -112,12 +113,12 @@ function readResponse<T>(response: Response, text: string, read: ClientRequest<T
 }
 
 /** Whether a retry is safe and can help. */
-function isRetryable(cause: unknown, { isRepeatable = true }: ClientRequest<unknown>): boolean {
+function shouldRetry(cause: unknown, { isSafeToRepeat = true }: ClientRequest<unknown>): boolean {
   // Without a response, the outcome is unknown.
-  if (!(cause instanceof ServiceError)) return isRepeatable;
-  // The first create is still in progress: a retry gets its result.
+  if (!(cause instanceof ServiceError)) return isSafeToRepeat;
+  // The first create is still in progress. A retry returns its result.
   if (cause.code === 'idempotency_conflict') return true;
-  return (isRepeatable ? [408, 429, 502, 503, 504] : [408, 429]).includes(cause.status);
+  return (isSafeToRepeat ? [408, 429, 502, 503, 504] : [408, 429]).includes(cause.status);
 }
 
 /** Waits these milliseconds, or until the call is aborted. */
@@ -128,7 +129,7 @@ const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
       signal.removeEventListener('abort', end);
       resolve();
     };
-    const timer = setTimeout(end, Math.min(milliseconds, 2 ** 31 - 1));
+    const timer = setTimeout(end, Math.min(milliseconds, 2 ** 31 - 1)); // more would count as 1 ms
     signal.addEventListener('abort', end);
   });
 
@@ -137,11 +138,11 @@ function readBaseUrl(baseUrl: string | URL): string {
   if (/^https?:\/\/[^@?#]+\/v1$/.test(url)) return url;
   throw new TypeError(
     'baseUrl must be an http or https URL that ends in /v1, without user, query and fragment, ' +
-      'as in https://animals.example/v1',
+      'such as https://animals.example/v1',
   );
 }
 
-/** Checked here because fetch quotes a header that it refuses in its error. */
+/** Checked here, because the error of `fetch` for an invalid header would quote the key. */
 function requireBearerToken(apiKey: unknown): string {
   if (typeof apiKey === 'string' && /^[\w.~+/-]+=*$/.test(apiKey)) return apiKey;
   throw new TypeError('apiKey is not a bearer token (RFC 6750, section 2.1)');

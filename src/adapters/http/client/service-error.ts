@@ -11,7 +11,7 @@ import {
 import type { ErrorCode } from '../error-responses.js';
 
 /**
- * The service refused the call or failed for a reason outside the animal store itself, such as the API key; or the
+ * The service refused a call or failed for a reason that the port does not know, such as an invalid API key; or the
  * response is not one of an animal store.
  */
 export class ServiceError extends Error {
@@ -44,18 +44,19 @@ export class ServiceError extends Error {
 }
 
 /**
- * The error of the port that says the same as what an attempt rejected with, if there is one; else that itself.
- * @param path names an animal that was not found
+ * Translates the error of an attempt into the port's error. A `ServiceError` that has no counterpart stays as it is.
+ * @param path of the request; it holds the id for `PetNotFoundError`
  */
 export function portErrorOf(cause: unknown, path: string): unknown {
   if (!(cause instanceof ServiceError))
     return new UnavailableError('reaching the service', { cause });
   const { message, retryAfter, status } = cause;
+  // A proxy in front of an unreachable service.
   const isFromProxy = cause.code === 'unexpected_response' && [502, 503, 504].includes(status);
   const code = isFromProxy ? 'service_unavailable' : cause.code;
   if (!Object.hasOwn(PORT_ERRORS, code)) return cause;
   const error = PORT_ERRORS[code as AnimalStoreErrorCode]({ cause, retryAfter }, path);
-  // In the words of the service, in place of the constructor's.
+  // The service's message, which names the faults, replaces the constructor's.
   return Object.assign(error, { message });
 }
 
@@ -74,5 +75,5 @@ const PORT_ERRORS: Readonly<
   idempotency_conflict: (details) => new IdempotencyConflictError(details),
   idempotency_key_reused: (details) => new IdempotencyKeyReusedError(details),
   status_conflict: (details) => new StatusConflictError(undefined, details),
-  service_unavailable: (details) => new UnavailableError('answering', details),
+  service_unavailable: (details) => new UnavailableError('responding', details),
 };

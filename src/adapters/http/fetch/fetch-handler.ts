@@ -4,7 +4,7 @@ import { announcedLength, type HttpRequest, type HttpResponse } from '../http-me
 
 /**
  * The HTTP interface as a function from a Fetch request to its response. It uses only the Fetch standard, and never
- * rejects. It reads no more of a body than `settings.bodyLimit`; the host limits the time for it. Aborting the
+ * rejects. It stops reading a body beyond `settings.bodyLimit`; the host limits the time for it. Aborting the
  * request's signal ends the work: the client has disconnected.
  */
 export function createFetchHandler(http: HttpInterface): (request: Request) => Promise<Response> {
@@ -25,7 +25,7 @@ function toResponse({ status, headers, body }: HttpResponse, method: string): Re
   const bytes = typeof body === 'string' ? utf8.encode(body) : (body as Uint8Array<ArrayBuffer>);
   return new Response(method === 'HEAD' ? null : bytes, {
     status,
-    headers: { ...headers, 'Content-Length': String(bytes.byteLength) }, // For HEAD too.
+    headers: { ...headers, 'Content-Length': String(bytes.byteLength) }, // for HEAD too
   });
 }
 
@@ -39,7 +39,7 @@ class FetchRequest implements HttpRequest {
   readonly query: string;
   readonly #request: Request;
   #reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined;
-  #onAbort: (() => void) | undefined;
+  #disconnectListener: (() => void) | undefined;
 
   constructor(request: Request) {
     const { pathname, search } = new URL(request.url);
@@ -54,8 +54,8 @@ class FetchRequest implements HttpRequest {
   }
 
   /**
-   * @throws {HttpError} `internal_error`: something else has read the body. If the host then reports no body, it counts
-   * as empty.
+   * @throws {HttpError} `internal_error`: other code has read the body. Some hosts then show `body: null`, which is
+   * taken for an empty body.
    */
   async readBody(limit: number): Promise<Uint8Array> {
     const { body, bodyUsed } = this.#request;
@@ -67,26 +67,27 @@ class FetchRequest implements HttpRequest {
     let length = 0;
     for (;;) {
       const { done, value } = await this.#reader.read().catch((): never => {
-        throw clientDisconnected(); // a body breaks off when its client disconnects
+        throw clientDisconnected(); // reading fails when the client disconnects
       });
       if (done) return new Uint8Array(await new Blob(chunks).arrayBuffer());
-      chunks.push(value);
       length += value.byteLength;
       if (length > limit) throw payloadTooLarge(limit);
+      chunks.push(value);
     }
   }
 
   onDisconnect(listener: () => void): void {
     const { signal } = this.#request;
     if (signal.aborted) return listener();
-    this.#onAbort = listener;
+    this.#disconnectListener = listener;
     signal.addEventListener('abort', listener, { once: true });
   }
 
-  /** Releases the request: a host may share one signal among requests, and a client may still send its body. */
+  /** Releases the signal, which a host may share among requests, and the rest of the body, which may still arrive. */
   end(): void {
-    if (this.#onAbort) this.#request.signal.removeEventListener('abort', this.#onAbort);
-    // Without waiting: a slow runtime must not delay the response.
+    if (this.#disconnectListener)
+      this.#request.signal.removeEventListener('abort', this.#disconnectListener);
+    // Not awaited: a slow runtime must not delay the response.
     this.#reader?.cancel().catch(() => {});
   }
 }

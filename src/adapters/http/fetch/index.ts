@@ -1,5 +1,6 @@
 /**
- * The HTTP interface as a function from Request to Response, for every runtime and framework that has these.
+ * The HTTP interface as a function from Request to Response, for every runtime and framework that uses the Fetch
+ * standard.
  *
  * @packageDocumentation
  */

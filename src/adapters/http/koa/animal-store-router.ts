@@ -3,8 +3,9 @@ import type Koa from 'koa';
 import type { Middleware } from 'koa';
 import type { Principal } from '../../../application/ports/authenticator.js';
 import type { HttpInterface } from '../http-interface.js';
+import { PET_ID } from '../routes.js';
 import { KoaRequest, bodyParserOf } from './koa-request.js';
-import { WholeApp, respond } from './koa-response.js';
+import { StandaloneApp, respond } from './koa-response.js';
 
 /** What the router and `requireApiKey` add to `ctx.state`. */
 export interface AnimalStoreState {
@@ -15,8 +16,8 @@ export interface AnimalStoreState {
 }
 
 /**
- * A router with the operations of the interface, by method, path and name, to mount in your application. It leaves all
- * other paths and methods to the next middleware. With `corsOrigins` it also answers OPTIONS.
+ * A router with the operations of the interface, each with its method, path and name, to mount in your application. It
+ * leaves all other paths and methods to the next middleware. With `corsOrigins` it also answers OPTIONS.
  *
  * Faults (responses of 500 and above) are emitted as `error` by your application, as Koa does with its own. Your
  * middleware may still change their responses, like all others.
@@ -26,8 +27,8 @@ export function animalStoreRouter(http: HttpInterface): Router<AnimalStoreState>
   const parseBody = bodyParserOf(http);
   for (const route of http.routes) {
     if (route.open) continue;
-    const path = route.path.replace('{petId}', ':petId');
-    const handle =
+    const path = route.path.replace(PET_ID, ':petId');
+    const handlerOf =
       (operation?: string): Middleware =>
       async (context) => {
         Object.assign(context.state, { operation });
@@ -35,22 +36,22 @@ export function animalStoreRouter(http: HttpInterface): Router<AnimalStoreState>
         respond(context, await http.handle(new KoaRequest(context, parseBody), { route, petId }));
       };
     for (const [method, { operation = '' }] of route.endpoints)
-      router.register(path, [method], handle(operation), { name: operation });
-    // Browsers ask by OPTIONS before they send a key.
-    if (http.settings.corsOrigins.length > 0) router.options(path, handle());
+      router.register(path, [method], handlerOf(operation), { name: operation });
+    // Browsers send a preflight (OPTIONS) without a key.
+    if (http.settings.corsOrigins.length > 0) router.options(path, handlerOf());
   }
   return router;
 }
 
 /**
- * A whole application: the operations, health checks, OpenAPI document and docs page, and errors for all the rest.
- * Faults are in the log of `http`. Middleware added to it never runs; to add some, mount it in an application of yours,
- * which then emits the faults as `error`.
+ * A whole application: the operations, health checks, OpenAPI document and docs page, and an error response for every
+ * other path. Faults go to the log of `http` alone. Middleware added to it never runs; to add some, mount it in an
+ * application of yours, which then emits the faults as `error`.
  */
 export function createKoaApp(http: HttpInterface): Koa {
-  const app = new WholeApp();
+  const app = new StandaloneApp();
   const parseBody = bodyParserOf(http);
-  app.use(animalStoreRouter(http).routes()); // traces name requests by its routes
+  app.use(animalStoreRouter(http).routes()); // tracing libraries name requests by its routes
   app.use(async (context) => {
     respond(context, await http.handle(new KoaRequest(context, parseBody)));
   });

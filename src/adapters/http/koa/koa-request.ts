@@ -23,9 +23,9 @@ export class KoaRequest extends NodeRequest {
 
   override async readBody(limit: number): Promise<Uint8Array | string> {
     const { req, res, request } = this.#context;
-    delete req.headers['content-encoding']; // only identity gets here; the parser refuses its other spellings
+    delete req.headers['content-encoding']; // it is `identity` here, and the parser refuses `Identity`
+    // koa-bodyparser skips a request whose `body` is set, and the host's own sets {} for types that it does not read.
     if (request.rawBody === undefined && !req.readableDidRead) {
-      // So that the parser reads: one of the host that skips a body sets {}.
       request.body = undefined;
       this.#context['disableBodyParser'] = false;
     }
@@ -33,7 +33,7 @@ export class KoaRequest extends NodeRequest {
       await this.#parseBody(this.#context, async () => {});
     } catch (error) {
       const { type, body } = error as { readonly type?: unknown; readonly body?: unknown };
-      if (typeof body === 'string') return body; // no JSON: the interface says why
+      if (typeof body === 'string') return body; // refused, perhaps wrongly: the interface parses it itself
       if (type === 'request.aborted') throw clientDisconnected();
       if (type !== 'entity.too.large') throw error;
       res.once('finish', () => req.resume()); // else the rest would hold the connection
@@ -47,9 +47,9 @@ export class KoaRequest extends NodeRequest {
 }
 
 /**
- * koa-bodyparser for the bodies of an interface. It reads all types, because the interface checks the type. What it
- * makes of a body is not used, because it rounds integers.
+ * koa-bodyparser for the bodies of an interface. It reads all types, because the interface checks the type. Only
+ * the text that it keeps is used: its own parsing rounds integers.
  */
 export const bodyParserOf = ({ settings }: HttpInterface): Middleware =>
-  // Its types know no limit that is a number.
+  // Its types allow only a text; a number works, too.
   bodyParser({ jsonLimit: settings.bodyLimit as never, detectJSON: () => true });

@@ -2,8 +2,8 @@ import Koa, { type Context } from 'koa';
 import type { HttpResponse } from '../http-message.js';
 import { writeResponse } from '../node/write-response.js';
 
-/** The application of `createKoaApp`. Nothing runs around the interface, so `respond` may bypass Koa. */
-export class WholeApp extends Koa {}
+/** The application of `createKoaApp`. No middleware runs around the interface, so `respond` may bypass Koa. */
+export class StandaloneApp extends Koa {}
 
 /**
  * Sends a response. In a host's application Koa sends it, so that middleware may change it, and the application emits a
@@ -11,7 +11,7 @@ export class WholeApp extends Koa {}
  */
 export function respond(context: Context, answer: HttpResponse): void {
   const { app, res, response } = context;
-  if (app instanceof WholeApp) {
+  if (app instanceof StandaloneApp) {
     context.respond = false; // Koa's own response takes a tenth of the time of a request
     writeResponse(res, answer);
     return;
@@ -24,5 +24,5 @@ export function respond(context: Context, answer: HttpResponse): void {
     else res.setHeader(name, value); // Koa's own `set` takes ten times as long
   }
   // Koa adds Content-Length, for HEAD too.
-  if (body.length > 0) response.body = typeof body === 'string' ? body : Buffer.from(body);
+  if (body.length > 0) response.body = String(body); // operations respond with text
 }

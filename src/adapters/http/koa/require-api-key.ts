@@ -6,8 +6,8 @@ import { respond } from './koa-response.js';
 
 /**
  * Middleware for routes of your own: lets only callers pass whose API key has the scope, and sets
- * `ctx.state.principal`. It gives each request a place and an `X-Request-Id`, and refuses in the Error shape with 401,
- * 403, or 503 at the deadline or when there are too many. What your routes throw is yours to handle. Use
+ * `ctx.state.principal`. It counts each request as in progress, sets `X-Request-Id`, and responds itself with 401, 403,
+ * or 503 (past the deadline, or too many requests). Errors of your routes go to your own error handling. Use
  * `stringifyJson` for animals.
  */
 export function requireApiKey(http: HttpInterface, scope: Scope): Middleware {
