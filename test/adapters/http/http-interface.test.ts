@@ -50,7 +50,14 @@ describe('The settings of HttpInterface', () => {
 
   for (const [name, values] of Object.entries({
     basePath: ['', '/v1/', 'v1', '/a/../v1', '/v2', '/a b/v1'],
-    publicUrl: ['', '/v1', 'https://a.example/v1/', 'https://a.example', 'ftp://a.example/v1'],
+    publicUrl: [
+      '',
+      '/v1',
+      'https://a.example/v1/',
+      'https://a.example',
+      'ftp://a.example/v1',
+      'https://a.example/V1',
+    ],
     stagingUrl: ['https://me@a.example/v1', 'https://a.example/?/v1', 'https://a b/v1'],
     corsOrigins: [
       ['https://A.example'],
