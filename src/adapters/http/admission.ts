@@ -29,13 +29,13 @@ export interface Permit {
   whileReading<T>(work: () => Promise<T>): Promise<T>;
   /**
    * Gives everything back once the client has the response. Called when the response is complete, before it is sent.
-   * @param work the work that continues after the response, which came at the deadline. Its place may stay taken until
+   * @param work the work that continues after the deadline or a disconnect. Its place may stay taken until
    * it settles.
    */
   end(work?: Promise<unknown>): void;
 }
 
-/** Too many requests: this one is refused before any work is done. */
+/** Too many requests: this one is refused. */
 export class BusyError extends UnavailableError {
   /** @param reason why, as in "too many requests at once"; logged, not shown to clients */
   constructor(reason: string) {

@@ -8,7 +8,7 @@ import type {
 import { HttpError } from './error-responses.js';
 import type { HttpRequest } from './http-message.js';
 
-const REALM = 'Bearer realm="animal-store"';
+const CHALLENGE = 'Bearer realm="animal-store"';
 
 type Refused = Extract<Authentication, { ok: false }>;
 
@@ -49,19 +49,22 @@ export async function authenticate(
     throw new HttpError(
       'missing_api_key',
       'An API key is needed: send the header Authorization: Bearer <API_KEY>.',
-      { 'WWW-Authenticate': REALM },
+      { 'WWW-Authenticate': CHALLENGE },
     );
   // Not trimmed: `trim` removes characters that must make a key invalid.
   const key = bearer[1] ?? '';
   const authentication = await authenticator.authenticate(key, options);
   if (authentication.ok) return authentication.principal;
-  throw new InvalidKeyError(authentication, key === '' ? REALM : `${REALM}, error="invalid_token"`);
+  throw new InvalidKeyError(
+    authentication,
+    key === '' ? CHALLENGE : `${CHALLENGE}, error="invalid_token"`,
+  );
 }
 
 /** @throws {HttpError} `insufficient_scope`, naming the scope that the key lacks */
 export function requireScope(principal: Principal | undefined, scope: Scope): void {
   if (principal?.scopes.has(scope)) return;
   throw new HttpError('insufficient_scope', `The API key lacks the scope ${scope}.`, {
-    'WWW-Authenticate': `${REALM}, error="insufficient_scope", scope="${scope}"`,
+    'WWW-Authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${scope}"`,
   });
 }

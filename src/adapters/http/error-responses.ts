@@ -42,7 +42,7 @@ export type ErrorCode = keyof typeof STATUSES;
 /** Codes that only HTTP has. */
 export type HttpErrorCode = Exclude<ErrorCode, AnimalStoreErrorCode>;
 
-/** A request that HTTP itself refuses. The client gets the message and the headers. */
+/** An error of HTTP itself. The client gets the message and the headers. */
 export class HttpError extends Error {
   // A literal: minifiers rename classes.
   override readonly name = 'HttpError';
@@ -78,14 +78,15 @@ export const bodyAlreadyRead = (): HttpError =>
  */
 export function errorResponse(error: unknown, requestId: string): HttpResponse {
   const { code, message, headers } = shownToClient(error, requestId);
-  const body: ErrorBody = { code, message, status: STATUSES[code] };
+  const status = STATUSES[code];
+  const body: ErrorBody = { code, message, status };
   const response = {
-    status: body.status,
+    status,
     headers: { ...commonHeaders(requestId), ...headers, ...UNCACHED_JSON },
     body: JSON.stringify(body),
     code,
   };
-  if (body.status < 500 || error instanceof BusyError) return response;
+  if (status < 500 || error instanceof BusyError) return response;
   const fault =
     error instanceof Error
       ? error

@@ -29,7 +29,6 @@ import {
 
 /** What the HTTP interface works with. It closes none of these. */
 export interface HttpInterfaceOptions {
-  /** Does what the operations ask for. */
   readonly animalStore: AnimalStore;
   /** Checks the bearer token (RFC 6750) of every request, except on open routes. */
   readonly authenticator: Authenticator;
@@ -100,9 +99,9 @@ export class HttpInterface {
   }
 
   /**
-   * Runs `work` for a request to a route of the host, if its API key has the scope. The request holds a place, and the
-   * deadline applies. Resolves to the refusal to send, or to `undefined` once the work is done. Rejects as the work
-   * does.
+   * Runs `work`, for a route of the host, if the API key has the scope. The request holds a place, and the deadline
+   * applies. Resolves to `undefined` when the work is done, or to the error response to send. Rejects if the work does.
+   * Does not log.
    */
   async guard(
     request: HttpRequest,
@@ -113,7 +112,7 @@ export class HttpInterface {
     const guarded = async () => {
       await this.#admit(context, true);
       requireScope(context.principal, scope);
-      // Settled, so that the catch below sees refusals only, not what `work` throws.
+      // Settled: an error of the work must not reach the catch below, which makes error responses.
       return Promise.allSettled([work(context.requestId)]);
     };
     let outcome: PromiseSettledResult<unknown>;
@@ -183,7 +182,7 @@ export class HttpInterface {
     if (admission && !endpoint?.isProbe) context.permit = admission.admit(request);
     if (needsKey) {
       const principal = await authenticate(authenticator, request, { signal });
-      signal.throwIfAborted();
+      signal.throwIfAborted(); // the authenticator may ignore the signal
       context.principal = principal;
       request.onAuthenticated?.(principal);
     }

@@ -47,7 +47,7 @@ const byteLength: (text: string) => number =
     ? (text) => globalThis['Buffer'].byteLength(text)
     : (text) => new TextEncoder().encode(text).length;
 
-/** Logs a response and the request that it answers. A failing log costs no client its response. */
+/** Logs a response and the request that it answers. If the log throws, the response is still sent. */
 export function logResponse(
   log: HttpLog | undefined,
   request: Pick<HttpRequest, 'method' | 'path' | 'header'>,
@@ -68,6 +68,6 @@ export function logResponse(
       bytes: typeof body === 'string' ? byteLength(body) : body.length,
     });
   } catch {
-    // There is nowhere to report an error of the log.
+    // There is nowhere to report this.
   }
 }

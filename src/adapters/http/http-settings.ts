@@ -1,6 +1,6 @@
 /** The settings of the HTTP interface, for every transport. */
 export interface HttpSettings {
-  /** The path that all operations are below. Its last segment is `v1`. Default: `/v1`. */
+  /** All operations are below this path. Its last segment is `v1`. Default: `/v1`. */
   readonly basePath: string;
   /**
    * The service's address as clients see it, an http or https URL that ends in `/v1`: Location and Link begin with it.
@@ -43,7 +43,7 @@ export const DEFAULT_HTTP_SETTINGS: HttpSettings = {
 
 const SERVER_URL = {
   isValid: (url: string): boolean =>
-    URL.canParse(url) && /^https?:\/\/[^\s/@?#][^\s@?#]*\/v1$/i.test(url),
+    URL.canParse(url) && /^https?:\/\/[^\s/@?#][^\s@?#]*\/v1$/.test(url),
   rule: 'must be an http or https URL that ends in /v1, without user and query',
 };
 

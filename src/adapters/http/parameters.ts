@@ -40,8 +40,8 @@ const NAMES_OF_LIST = {
 };
 
 /**
- * The values of these parameters. Other names are ignored, unless they begin with the letters of a known one: a client
- * that sends `Status` or `status[]` would get the list without its filter.
+ * All parameters, after a check of these names. Other names are ignored, unless they begin with the letters of a known
+ * one: a client that sends `Status` or `status[]` would get the list without its filter.
  */
 function parametersIn(
   query: string,

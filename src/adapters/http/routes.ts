@@ -19,7 +19,7 @@ export interface Endpoint {
   readonly operation?: 'listPets' | 'createPet' | 'getPet' | 'changePet' | 'removePet';
   /** The scope that a key needs. */
   readonly scope?: Scope;
-  /** Headers of its every response. */
+  /** Headers of all its responses. */
   readonly headers?: HeaderFields;
   /** Whether it is a health check: served even at capacity, and no fault if it fails. */
   readonly isProbe?: boolean;
@@ -73,8 +73,8 @@ export function createRouteFinder(
 ): (path: string) => FoundRoute | undefined {
   const byPath = new Map(routes.map((route) => [route.path, { route }]));
   return (path) => {
-    const fixed = byPath.get(path);
-    if (fixed) return fixed;
+    const exact = byPath.get(path);
+    if (exact) return exact;
     const start = path.lastIndexOf('/') + 1;
     const found = byPath.get(path.slice(0, start) + PET_ID);
     const petId = path.slice(start);
