@@ -3,7 +3,7 @@ import { unlessAborted } from '../../application/abort.js';
 import type { CallOptions } from '../../application/animal-store.js';
 import { requireWritable, type OpenMode } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
-import { isStoreFailure, isUnanswered } from './mongo-errors.js';
+import { isStoreFailure, isTimeout } from './mongo-errors.js';
 import { prepareDatabase } from './prepare-database.js';
 import { retry } from './retry.js';
 import { watchServers } from './server-faults.js';
@@ -25,7 +25,7 @@ export function mongoConnection(database: Db, mode: OpenMode) {
 
   /**
    * Does work, and retries it after a transient failure.
-   * @throws {UnavailableError} for every failure of the store, which is its cause
+   * @throws {UnavailableError} the store failed; `cause` says how
    */
   async function run<Result>(
     doing: string,
@@ -45,7 +45,7 @@ export function mongoConnection(database: Db, mode: OpenMode) {
     } catch (error) {
       signal?.throwIfAborted();
       if (!isStoreFailure(error)) throw error;
-      const cause = (isUnanswered(error) && lastServerFault()) || error;
+      const cause = (isTimeout(error) && lastServerFault()) || error; // a server's fault says more than a timeout
       throw new UnavailableError(doing, { cause });
     }
   }

@@ -3,19 +3,16 @@ import { MongoStoreError } from './mongo-errors.js';
 import { sharedLookup } from './shared-lookup.js';
 
 /*
- * Timeouts in milliseconds. Inner timeouts are shorter, so that an error names what was slow: the server
- * (1500), the driver (2000), a call of the store (4000), the request (5000).
+ * Timeouts in milliseconds. Each is shorter than the one around it, so that an error names what was slow: the server,
+ * the driver, the call (`CALL_TIMEOUT`), the request.
  */
-
-/** For every read: how long the server may work on it. */
-export const READ_OPTIONS = { maxTimeMS: 1500 } as const;
-
-/** How long a write may wait for the majority. */
-const WRITE_TIMEOUT = 1500;
-
+const SERVER_TIMEOUT = 1500;
 const DRIVER_TIMEOUT = 2000;
 
-/** A URL that names a database. For any other, the driver's `dbName` is `test`. */
+/** For every read. */
+export const READ_OPTIONS = { maxTimeMS: SERVER_TIMEOUT } as const;
+
+/** Matches a URL that names a database. Otherwise `dbName` is the driver's default, `test`. */
 const WITH_DATABASE = /^[^/]+\/\/[^/?]*\/[^?]/;
 
 /**
@@ -25,7 +22,7 @@ const WITH_DATABASE = /^[^/]+\/\/[^/?]*\/[^?]/;
 export function mongoDatabase(url: string): Db {
   try {
     const client = new MongoClient(url, {
-      connectTimeoutMS: 1500,
+      connectTimeoutMS: SERVER_TIMEOUT,
       heartbeatFrequencyMS: 2000,
       serverSelectionTimeoutMS: DRIVER_TIMEOUT,
       socketTimeoutMS: DRIVER_TIMEOUT,
@@ -42,7 +39,7 @@ export function mongoDatabase(url: string): Db {
     // URL could set less.
     return client.db(name, {
       readConcern: new ReadConcern('majority'),
-      writeConcern: { w: 'majority', journal: true, wtimeoutMS: WRITE_TIMEOUT },
+      writeConcern: { w: 'majority', journal: true, wtimeoutMS: SERVER_TIMEOUT },
     });
   } catch {
     // The driver's message may quote the password.

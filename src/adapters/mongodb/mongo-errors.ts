@@ -15,13 +15,13 @@ export class MongoStoreError extends Error {
   readonly isPermanent = true;
 }
 
-/** Whether the driver's timeout (server selection) or ours (a DOMException) ended the call. */
-export const isUnanswered = (error: unknown): boolean =>
+/** Whether a timeout ended the call: the driver's (server selection) or ours (a DOMException). */
+export const isTimeout = (error: unknown): boolean =>
   error instanceof MongoServerSelectionError || error instanceof DOMException;
 
 /** Whether the network failed. The driver passes some errors of sockets and look-ups through unchanged. */
 const isNetworkFailure = (error: unknown): boolean =>
-  error instanceof MongoNetworkError || /^(?:E[A-Z_]+|ERR_SSL_.+)$/.test(Object(error).code);
+  error instanceof MongoNetworkError || /^(?:E(?!RR_)[A-Z_]+|ERR_SSL_.+)$/.test(Object(error).code);
 
 /** Whether the database failed, or what is stored in it, rather than this program. */
 export const isStoreFailure = (error: unknown): boolean =>
@@ -29,7 +29,7 @@ export const isStoreFailure = (error: unknown): boolean =>
   error instanceof BSON.BSONError ||
   error instanceof MongoStoreError ||
   error instanceof InvalidPetError || // a stored document
-  isUnanswered(error) ||
+  isTimeout(error) ||
   isNetworkFailure(error);
 
 /**

@@ -27,7 +27,7 @@ export function mongoPetChanges({ database, write }: MongoConnection): PetChange
       if (!found) return undefined;
       const { status } = toPet(found);
       if (status !== from) throw new StatusConflictError(status);
-      // Another call changed it back between the two requests: retry.
+      // Another call changed the status between the two requests: retry.
     }
   }
 
@@ -46,7 +46,7 @@ export function mongoPetChanges({ database, write }: MongoConnection): PetChange
   };
 }
 
-/** An interrupted update may have taken effect, and a retry could repeat it. */
+/** Keeps `write` from retrying an interrupted update: it may have taken effect. */
 function refuseToRetry(cause: unknown): never {
   throw isTransient(cause) ? new UnavailableError('updating an animal', { cause }) : cause;
 }

@@ -25,11 +25,11 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
   async function create(
     pet: UnsavedPet,
     options: CallOptions | undefined,
-    once?: { readonly claim: StoredClaim; readonly now: number },
+    claim?: StoredClaim,
+    now = 0,
   ): Promise<CreatedPet> {
-    const claim = once?.claim;
-    let id: bigint | undefined;
-    // Recognises what an earlier try has stored: by its claim, which no change touches, else by its fields.
+    let id: bigint | undefined; // every try inserts the same id
+    // Whether an earlier try has stored this: no change touches a claim; without one, the fields must be equal.
     const isOwn = (stored: PetDocument): boolean =>
       claim
         ? stored.claim?.key === claim.key
@@ -41,7 +41,7 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
       const { id: _id, ...fields } = added;
       const taken = await insert({ _id, ...fields, claim });
       if (taken === undefined) return { pet: added, replayed: false };
-      if (taken === 'claim.key' && once) return replayOrFree(pet, once.claim, once.now);
+      if (taken === 'claim.key' && claim) return replayOrFree(pet, claim, now);
       const cause = new Error(
         `the new id ${id} is taken. If that recurs, the counter of ids is behind: restore the whole database.`,
       );
@@ -77,7 +77,7 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
 
     addOnce(pet, { fingerprint, keepUntil, ...scopeAndKey }, now, options) {
       const claim = { key: claimId(scopeAndKey), fingerprint, keepUntil };
-      return create(pet, options, { claim, now });
+      return create(pet, options, claim, now);
     },
 
     findById: (id, options) =>

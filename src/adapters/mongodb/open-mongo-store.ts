@@ -17,7 +17,7 @@ import { petIds } from './pet-ids.js';
 import { checkCollections } from './prepare-database.js';
 import { startSweeping } from './sweep.js';
 
-/** How long a check may take, in milliseconds. */
+/** How long a check may take, in milliseconds. Shorter than the server's timeout: it must be quick. */
 const CHECK_TIMEOUT = 1000;
 
 /** How long the first read may take at opening, in milliseconds. */
@@ -66,16 +66,14 @@ export async function openMongoStore(
 
 /** @throws {MongoStoreError} the database cannot hold a store, or holds none and one must exist */
 async function requireUsable({ database, read }: MongoConnection, mode: OpenMode): Promise<void> {
-  const look = async () => {
-    const exists = await checkCollections(database);
+  try {
+    const look = () => checkCollections(database);
+    const exists = await read('looking for the store', undefined, look, OPEN_TIMEOUT);
     if (!exists && mode !== 'create')
       throw new MongoStoreError(`The database ${database.databaseName} holds no animal store.`);
-  };
-  try {
-    await read('looking for the store', undefined, look, OPEN_TIMEOUT);
   } catch (error) {
-    // An unreachable database does not fail the opening.
     if (!(error instanceof UnavailableError)) throw error;
+    // An unusable database fails the opening. An unreachable one does not.
     if (error.cause instanceof MongoStoreError) throw error.cause;
   }
 }

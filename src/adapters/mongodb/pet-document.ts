@@ -15,7 +15,8 @@ export interface PetDocument extends UnsavedPet {
   readonly claim?: StoredClaim | undefined;
 }
 
-/** In filters, `$eq` stands before every value: an object would be read as operators. */
+/* Filters have `$eq` before every value: a bare object would be read as operators. */
+
 export const petCollection = (database: Db): Collection<PetDocument> => database.collection('pets');
 
 /** The filter of `status` for animals that were not removed. Unlike `$exists`, `$in` uses the index. */

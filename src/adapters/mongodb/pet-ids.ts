@@ -46,10 +46,10 @@ export function petIds(database: Db) {
       return BigInt(counter?.last ?? 0n);
     },
 
-    /** Assigns no id up to `last` from now on. */
+    /** Makes `take` assign only ids above `last`. */
     async skip(last: bigint) {
       await counters.updateOne(COUNTER, { $max: { last } }, { upsert: true });
-      end = 0n;
+      end = 0n; // drops the rest of the block
     },
   };
 }

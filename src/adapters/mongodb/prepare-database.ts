@@ -13,7 +13,7 @@ export async function prepareDatabase(database: Db): Promise<void> {
   const existing = (await checkCollections(database)) ? await pets.indexes() : [];
   const shapes = new Set(existing.map(shapeOf));
   const missing = INDEXES.filter((index) => !shapes.has(shapeOf(index)));
-  // Only if some are missing: this user may lack the right.
+  // Not if all exist: this user may lack the right.
   if (missing.length > 0) await pets.createIndexes(missing);
 }
 

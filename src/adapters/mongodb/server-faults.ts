@@ -1,7 +1,7 @@
 import type { MongoClient } from 'mongodb';
 
 /**
- * Watches the servers. The result returns the last fault of one, or `undefined` once a primary has answered. When the
+ * Returns a function that gives the last fault of any server, or `undefined` after a heartbeat of a primary. When the
  * name of the replica set is wrong, the driver drops the server and gives no reason.
  */
 export function watchServers(client: MongoClient): () => Error | undefined {

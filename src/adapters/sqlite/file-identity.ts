@@ -5,7 +5,7 @@ import { UnavailableError } from '../../domain/errors.js';
 import { hasContent } from './store-file.js';
 import { StoreFileError } from './store-file-error.js';
 
-/** Distinguishes a file from any that takes its place. */
+/** Device and inode: another file at the same path has others. */
 function identityOf(file: string): string | undefined {
   const stats = fs.statSync(file, { bigint: true, throwIfNoEntry: false });
   return stats && `${stats.dev}:${stats.ino}`;
@@ -48,7 +48,7 @@ export function requireOwnLog(file: string): void {
 const WRITE_VERSION_OFFSET = 18;
 const WAL_VERSION = 2;
 
-/** Closing the file drops this process's POSIX locks on it; SQLite tolerates that since 3.51. */
+/** Needs SQLite 3.51: before, closing the file dropped SQLite's own POSIX locks on it. */
 function isInWalMode(file: string): boolean {
   if (!fs.existsSync(file)) return false;
   const header = new Uint8Array(WRITE_VERSION_OFFSET + 1);

@@ -6,9 +6,9 @@ import { retryWhileBusy } from './retry-while-busy.js';
 /** A write that waits for its transaction. */
 interface Write {
   /**
-   * Does the work, and returns the function that settles the call after the commit. Runs again when the transaction is
-   * retried. An error of the animal store refuses this call alone: throw it before the first change. Any other error
-   * rolls back the transaction, and rejects every waiting write.
+   * Does the work, and returns a function that settles the call after the commit. May run more than once. An error of
+   * the animal store rejects this call alone, and must be thrown before the first change. Any other error rolls back
+   * the transaction, and rejects every waiting write.
    */
   readonly run: () => () => void;
   readonly reject: (error: unknown) => void;

@@ -7,7 +7,7 @@ import { createSchema, requireStore } from './schema.js';
 import { hasCode } from './sqlite-errors.js';
 import { StoreFileError } from './store-file-error.js';
 
-/** All reads see one snapshot: that of the first read. */
+/** Opens the store to read. All reads see the snapshot of the first. */
 export function openSnapshot(file: string): DatabaseSync {
   const database = openToRead(file);
   database.exec('BEGIN');
@@ -24,12 +24,12 @@ export function openToWrite(file: string, mayBeEmpty: boolean): DatabaseSync {
   }
   return connect(file, { readOnly: false }, (database) => {
     requireStore(database, file, mayBeEmpty); // a file that needed recovery was not checked above
-    // journal_size_limit, in bytes, cuts a log that grew while another process read an old snapshot. With
-    // trusted_schema off, a schema that others have changed can call no unsafe functions. temp_store avoids temporary
-    // files.
     database.exec(`
-      PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216;
-      PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY;
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      PRAGMA journal_size_limit = 16777216; -- bytes: cuts a log that grew while another process read an old snapshot
+      PRAGMA trusted_schema = OFF; -- a schema that others have changed can call no unsafe functions
+      PRAGMA temp_store = MEMORY; -- no temporary files
     `);
     if (mayBeEmpty) {
       createSchema(database);
@@ -52,7 +52,7 @@ export function openToRead(file: string, mayBeEmpty = false): DatabaseSync {
   return connect(file, { readOnly: true }, (database) => requireStore(database, file, mayBeEmpty));
 }
 
-/** Opens and prepares a connection. Its rows are arrays, with integers as bigints. */
+/** Opens and prepares a connection. */
 function connect(
   file: string,
   { readOnly }: { readonly readOnly: boolean },

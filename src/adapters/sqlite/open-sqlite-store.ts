@@ -8,7 +8,7 @@ import { sqlitePetChanges } from './sqlite-pet-changes.js';
 import { sqlitePets } from './sqlite-pets.js';
 import { sqliteTransfer } from './sqlite-transfer.js';
 import { createFile, filePath } from './store-file.js';
-import { usingFile } from './store-file-error.js';
+import { withFileErrors } from './store-file-error.js';
 
 /** How long commits trust a check of the file, in milliseconds. */
 const CHECK_MAX_AGE = 1000;
@@ -26,7 +26,7 @@ export async function openSqliteStore(
 ): Promise<CompleteStore> {
   const mode = openModeOf(options);
   const file = filePath(path);
-  return usingFile(file, 'cannot be used', async () => {
+  return withFileErrors(file, 'cannot be used', async () => {
     requireOwnLog(file);
     if (mode === 'create') createFile(file);
     const requireInPlace = inPlaceCheck(file); // before opening, so that a file swapped meanwhile is refused

@@ -12,7 +12,7 @@ export const BUSY_TIMEOUT = 20;
 
 /**
  * Does `work`, and retries it while another process holds a lock, until `LOCK_TIMEOUT` or `signal` is aborted.
- * @throws {UnavailableError} for every error of SQLite and the operating system, which is its cause
+ * @throws {UnavailableError} SQLite or the operating system failed; `cause` says how
  */
 export async function retryWhileBusy<Result>(
   doing: string,

@@ -14,7 +14,7 @@ const SCHEMA = `
     category_id INTEGER NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('available', 'pending', 'sold'))
   ) STRICT;
-  -- Every index ends with the rowid, here the id: a page of one status is one range of this one.
+  -- An index entry ends with the rowid, here the id: a page of one status is one range of this index.
   CREATE INDEX pets_by_status ON pets (status);
   -- A claim outlives its animal.
   CREATE TABLE claims (
@@ -28,7 +28,7 @@ const SCHEMA = `
   CREATE INDEX claims_by_keep_until ON claims (keep_until);
   -- 'record' is the key as JSON.
   CREATE TABLE api_keys (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT, WITHOUT ROWID;
-  -- The last id that was assigned. SQLite inserts this row with the first animal; a copy may raise it earlier.
+  -- The last id that was assigned. SQLite would insert this row only with the first animal; a copy may raise it earlier.
   INSERT INTO sqlite_sequence (name, seq) VALUES ('pets', 0);
   PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${SCHEMA_VERSION};
@@ -44,7 +44,7 @@ export function createSchema(database: DatabaseSync): void {
   database.exec('COMMIT');
 }
 
-/** @throws {StoreFileError} another program wrote the database, or another version of this one */
+/** @throws {StoreFileError} another program or version wrote the database, or it has a trigger */
 export function requireStore(database: DatabaseSync, file: string, mayBeEmpty = false): void {
   if (mayBeEmpty && isEmpty(database)) return;
   if (pragma(database, 'application_id') !== APPLICATION_ID)

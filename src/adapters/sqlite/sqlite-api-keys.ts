@@ -1,7 +1,7 @@
 import type { ApiKeyRecord, ApiKeyRepository } from '../../application/ports/api-key-repository.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
-/** Managed API keys in an SQLite file, as JSON, with hashes only. */
+/** Managed API keys in an SQLite file, as JSON. */
 export function sqliteApiKeys(connection: SqliteConnection): ApiKeyRepository {
   const sql = {
     insert: connection.prepare(

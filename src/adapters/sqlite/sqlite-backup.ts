@@ -6,11 +6,11 @@ import { requireOwnLog } from './file-identity.js';
 import { openToRead } from './open-database.js';
 import { retryWhileBusy } from './retry-while-busy.js';
 import { createFolder, filePath, hasContent, syncFolder } from './store-file.js';
-import { StoreFileError, usingFile } from './store-file-error.js';
+import { StoreFileError, withFileErrors } from './store-file-error.js';
 
 /**
- * Copies the store in the file at `path` to the new file `target`, as of one moment, while any process uses the store,
- * and checks the copy. Only the user of this process can read it. Resolves to how many animals it holds.
+ * Copies the store in the file at `path` to the new file `target`, as one snapshot, while other processes use the
+ * store, and checks the copy. Only the user of this process can read it. Resolves to how many animals it holds.
  * @throws {StoreFileError} the store cannot be used or is damaged, or the target exists or cannot be written.
  * @throws {UnavailableError} another process kept the file locked for five seconds.
  */
@@ -28,13 +28,13 @@ export async function restoreSqliteStore(path: string, backup: string): Promise<
   const log = [`${source}-wal`, `${source}-journal`].find(hasContent);
   if (log !== undefined)
     throw new StoreFileError(source, `is not a whole backup, because ${log} is not empty`);
-  await usingFile(target, 'cannot be written', async () => createFolder(dirname(target)));
+  await withFileErrors(target, 'cannot be written', async () => createFolder(dirname(target)));
   return copyStore(source, target);
 }
 
 /** Copies a store to a new file. Resolves to how many animals it holds. */
 const copyStore = (source: string, target: string): Promise<number> =>
-  usingFile(source, `cannot be copied to ${target}`, async () => {
+  withFileErrors(source, `cannot be copied to ${target}`, async () => {
     if (['', '-wal', '-shm', '-journal'].some((suffix) => fs.existsSync(target + suffix)))
       throw new StoreFileError(
         target,
@@ -73,7 +73,7 @@ function nameFinished(part: string, target: string): void {
   try {
     fs.linkSync(part, target);
   } catch {
-    // The target exists ('wx' throws), or there are no hard links. A rename alone would replace a file that exists.
+    // There are no hard links here, or the target exists: then 'wx' throws. A rename alone would replace it.
     fs.closeSync(fs.openSync(target, 'wx', 0o600));
     fs.renameSync(part, target);
   }

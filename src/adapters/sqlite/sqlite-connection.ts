@@ -31,7 +31,7 @@ export function sqliteConnection(
   }
 
   return {
-    /** STRICT tables guarantee the types of the rows. */
+    /** Prepares a statement. The cast is safe: the tables are STRICT. */
     prepare: <Row = never>(sql: string) => database.prepare(sql) as unknown as Statement<Row>,
 
     async read<Result>(doing: string, { signal }: CallOptions = {}, work: () => Result) {
@@ -42,9 +42,7 @@ export function sqliteConnection(
       });
     },
 
-    /**
-     * Resolves after the commit. `work` may run twice, and throws errors of the animal store before its first change.
-     */
+    /** Resolves after the commit. For `work` the rules of `run` in group-commit.ts apply. */
     async write<Result>(doing: string, { signal }: CallOptions = {}, work: () => Result) {
       signal?.throwIfAborted();
       requireOpen(doing);

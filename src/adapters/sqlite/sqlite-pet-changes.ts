@@ -37,9 +37,9 @@ export function sqlitePetChanges(connection: SqliteConnection): PetChanges {
 
     remove: (id, from, options) =>
       connection.write('removing an animal', options, () => {
-        const isThere = findWithStatus(id, from) !== undefined;
-        if (isThere) sql.remove.run(id);
-        return isThere;
+        const exists = findWithStatus(id, from) !== undefined;
+        if (exists) sql.remove.run(id);
+        return exists;
       }),
   };
 }

@@ -17,11 +17,11 @@ export class StoreFileError extends Error {
 }
 
 /**
- * Runs `work`, which opens or copies a store. Errors of SQLite and the operating system become a `StoreFileError`. Only
- * a lock that another process holds stays an `UnavailableError`.
+ * Turns errors of SQLite and the operating system in `work` into a `StoreFileError`. A lock that another process holds
+ * stays an `UnavailableError`.
  * @param problem what fails, as in "cannot be used"
  */
-export async function usingFile<Result>(
+export async function withFileErrors<Result>(
   file: string,
   problem: string,
   work: () => Promise<Result>,
