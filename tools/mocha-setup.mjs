@@ -1,6 +1,6 @@
 import { setSourceMapsSupport } from 'node:module';
 
-// Not by a flag of Node.js: for that mocha starts a second process, which goes on when the first one is killed.
+// Not by a flag of Node.js: for that mocha starts a second process, which survives when the first is killed.
 setSourceMapsSupport(true);
 
 // Lets the workers of `mocha --parallel` end by themselves. The pool sends SIGTERM to one that needs more than a second,

@@ -51,7 +51,7 @@ export class TestIo extends EventEmitter {
     return lines.map((line): Record<string, unknown> => JSON.parse(line));
   }
 
-  /** Waits until something was written. */
+  /** Waits until the output matches `pattern`. */
   async said(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const found = pattern.exec(this.out + this.err);

@@ -28,7 +28,7 @@ export interface StoreControls<Tested> {
 
 type Closable = Partial<Pick<Store, 'close'>>;
 
-/** What `open` resolves to: what is tested as `store`, or itself, with what else it can do. */
+/** What `open` resolves to: the store or port under test, alone or as `store`, with its controls. */
 export type Opened<Tested> = (Tested | { readonly store: Tested }) & StoreControls<Tested>;
 
 /** What `storeTests` gets. */

@@ -38,7 +38,7 @@ export class Child {
     });
   }
 
-  /** Waits until something was written. */
+  /** Waits until the output matches `pattern`. */
   async said(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const found = pattern.exec(this.out + this.err);

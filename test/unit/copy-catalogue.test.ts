@@ -1,5 +1,6 @@
 import { rejects } from 'node:assert/strict';
 import { expect } from 'chai';
+import { rejectionOf } from '../contract/rejection.js';
 import { openMemoryStore } from '../../src/adapters/memory/index.js';
 import { copyCatalogue } from '../../src/application/copy-catalogue.js';
 import { petWithId } from '../../src/domain/pet.js';
@@ -39,18 +40,14 @@ describe('copyCatalogue', () => {
     const source = openMemoryStore();
     await source.pets.add(rex);
     const target = openMemoryStore();
-    const writes = [async () => {}, async () => Promise.reject(new Error('full'))];
-
-    const faults = writes.map(async (writePets) => {
+    const faultWith = async (writePets: () => Promise<void>): Promise<string> => {
       const lossy = { ...target, transfer: { ...target.transfer, writePets } };
-      const error = await copyCatalogue(source, lossy).then(
-        () => new Error('copied'),
-        (fault: Error) => fault,
-      );
-      return `${error.message} ${(error.cause as Error).message}`;
-    });
+      const { message, cause } = (await rejectionOf(copyCatalogue(source, lossy))) as Error;
+      return `${message} ${(cause as Error).message}`;
+    };
 
-    expect(await faults[0]).to.match(/throw the target away.+holds 0 of 1 animals/);
-    expect(await faults[1]).to.match(/throw the target away.+full/);
+    expect(await faultWith(async () => {})).to.match(/throw the target away.+holds 0 of 1 animals/);
+    const failing = faultWith(() => Promise.reject(new Error('full')));
+    expect(await failing).to.match(/throw the target away.+full/);
   });
 });

@@ -46,7 +46,7 @@ export async function attack({ short, show, random }) {
       await Promise.all(writing);
       proxy.fateOf = () => 'passes';
       await store.close();
-      // Back by up to 50 ids, which are in use.
+      // Sets the counter back by up to 49 ids, all in use.
       const last = seen.acknowledged.at(-1).id - BigInt(Math.floor(random() * 50));
       await client.db().collection('counters').updateOne({}, { $set: { last } });
     }

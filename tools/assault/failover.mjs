@@ -6,7 +6,7 @@ import { ReplicaSet } from '../../build/test/adapters/mongodb/mongod.js';
 import { tryToAdd } from './support/mongo-creates.mjs';
 
 const WRITERS = ['keyed-1', 'keyed-2', 'keyed-3', 'keyed-4', 'plain-1', 'plain-2'];
-/** After this many milliseconds a create counts as never acknowledged: far longer than any election. */
+/** A create that is not acknowledged after this many milliseconds fails the attack. Elections are far shorter. */
 const LONGEST = 120_000;
 
 /** The names of all animals of a store. */

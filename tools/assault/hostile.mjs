@@ -1,7 +1,7 @@
 // Ordinary sockets against the listener, most of them without a key: floods of pipelined requests, clients that never
 // read, slow headers and bodies, idle connections, and requests with an ambiguous end. Meanwhile another process asks
-// for /livez on a new connection every 50 ms. Then connections without end in a container of 256 MiB, and aborted ones
-// with a fifth of a CPU.
+// for /livez on a new connection every 50 ms. Then, in a container of 256 MiB with a fifth of a CPU: clients that abort,
+// and 1,950 that pipeline and never read.
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -210,7 +210,7 @@ async function attackIn(folder, short, show) {
 /** Attacks a service in a container of 256 MiB that has a fifth of a CPU. */
 async function attackContainer(short, show) {
   const groups = controlGroups({ memory: 256 * 1024 ** 2, cpu: 0.2 });
-  if (groups === undefined) return 'control groups (version 1): the last two figures';
+  if (groups === undefined) return 'control groups of version 1 for its last two figures';
   const command = groups.command([process.execPath, ...SERVE]);
   const service = await startService({ API_KEYS: KEY, STORE_URL: 'memory:' }, { command });
   const { port } = service.url;

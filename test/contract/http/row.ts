@@ -3,8 +3,8 @@ import { KEYS, type ServiceSetup } from './service-parts.js';
 import type { TestedService } from './tested-service.js';
 
 /**
- * What a rule depends on: the interface alone, the transport, which passes requests and responses on, or a socket,
- * because no request of Fetch can show it.
+ * What a rule tests. `interface`: what `HttpInterface` decides. `transport`: what a transport could damage. `socket`: what
+ * only HTTP over a socket can show.
  */
 export type Layer = 'interface' | 'transport' | 'socket';
 

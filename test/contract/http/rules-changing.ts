@@ -43,8 +43,8 @@ const SOLD = changed('Ada', '-9223372036854775808', 'sold');
 
 const invalid = (message: RegExp) => error(400, 'invalid_pet', { message });
 
-/** The request made by `sell`, and by `remove`. */
-const both = (make: (change: typeof sell) => RowRequest) => [make(sell), make(remove)];
+/** The same call of both operations. */
+const both = (...given: Parameters<typeof sell>) => [sell(...given), remove(...given)];
 
 /** The statuses of eight requests at once. */
 async function statusesOf({ send }: TestedService, request: RowRequest) {
@@ -94,21 +94,18 @@ export const CHANGING: readonly Topic[] = [
         row(sell('?from=available'), SOLD),
         row(sell('?fr%6fm=%61vailable&utm=1'), SOLD),
         row(remove('?from=available'), { status: 204 }),
-        ...rows(
-          error(409, 'status_conflict', { message: /available/ }),
-          ...both((change) => change('?from=sold')),
-        ),
+        ...rows(error(409, 'status_conflict', { message: /available/ }), ...both('?from=sold')),
         ...rows(
           error(400, 'invalid_parameter', { message: /from / }),
           ...words('from=gone from[]=sold from=sold&from=sold').flatMap((query) =>
-            both((change) => change(`?${query}`)),
+            both(`?${query}`),
           ),
         ),
       ],
       'refuses an entity tag, and says what to send instead': [
         ...rows(
           error(412, 'precondition_failed', { message: /\?from=STATUS/ }),
-          ...both((change) => change('', ['If-Match', '"x"'])),
+          ...both('', ['If-Match', '"x"']),
         ),
         row(sell('', ['If-None-Match', '*']), SOLD),
         row(sell('', ['If-Match', '*']), SOLD),
@@ -116,13 +113,12 @@ export const CHANGING: readonly Topic[] = [
       ],
       'finds no animal by another id': rows(
         error(404, 'pet_not_found'),
-        ...both((change) => ({ ...change(), path: '/v1/pets/999' })),
+        { ...sell(), path: '/v1/pets/999' },
+        { ...remove(), path: '/v1/pets/999' },
         { ...sell(), path: '/v1/pets/abc' },
       ),
       'needs the scopes pets:write and pets:delete': [
-        ...both((change) => withKey(undefined, change())).map((request) =>
-          row(request, error(401, 'missing_api_key')),
-        ),
+        ...both().map((request) => row(withKey(undefined, request), error(401, 'missing_api_key'))),
         row(
           withKey(KEYS.reader, sell()),
           error(403, 'insufficient_scope', { headers: { 'WWW-Authenticate': /pets:write/ } }),
@@ -192,7 +188,7 @@ export const CHANGING: readonly Topic[] = [
     rules: {
       'is answered with 503': rows(
         error(503, 'service_unavailable', { headers: { 'Retry-After': '7' } }),
-        ...both((change) => change()),
+        ...both(),
       ),
     },
   },

@@ -1,5 +1,5 @@
 import type { CallOptions } from '../../../src/application/animal-store.js';
-import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
+import type { Claim, PetRepository } from '../../../src/application/ports/pet-repository.js';
 import { isAnimalStoreError } from '../../../src/domain/errors.js';
 import type { Pet } from '../../../src/domain/pet.js';
 import assert from 'node:assert/strict';
@@ -98,10 +98,10 @@ export function claimingCases(cases: Cases<StoreSubject>): void {
   test('keeps a claim until keepUntil, compared with `now`: replays do not extend it', async ({
     pets,
   }) => {
-    await checkExpiry(pets, { start: 0, lifetime: DAY });
-    await checkExpiry(pets, { start: 0, lifetime: HOUR, fingerprint: 'another' });
+    await checkExpiry(pets, 0, DAY);
+    await checkExpiry(pets, 0, HOUR, { fingerprint: 'another' });
     // Expired half an hour ago by the machine's clock, which does not count.
-    await checkExpiry(pets, { start: -DAY - HOUR / 2, lifetime: DAY });
+    await checkExpiry(pets, -DAY - HOUR / 2, DAY);
   });
 
   test('ends only the add that is aborted, and takes a retry with its claim', async ({ pets }) => {
@@ -130,21 +130,20 @@ export function claimingCases(cases: Cases<StoreSubject>): void {
   });
 }
 
-/**
- * Makes a claim three times, each time when the one before has expired. Replays the first two just before that.
- * `fingerprint` is that of the second.
- */
+/** Makes a claim three times, each time when the one before has expired. Replays the first two just before that. */
 async function checkExpiry(
   pets: PetRepository,
-  { start, lifetime, ...again }: { start: number; lifetime: number; fingerprint?: string },
+  start: number,
+  lifetime: number,
+  secondClaim: Partial<Claim> = {},
 ): Promise<void> {
   const key = JSON.stringify([start, lifetime]);
   const add = (at: number, fields = {}) =>
     pets.addOnce(samplePet(), ...claimedAt(start + at, { key, ...fields }, lifetime));
   const first = await add(0);
   const firstReplay = await add(lifetime - 1);
-  const second = await add(lifetime, again);
-  const secondReplay = await add(2 * lifetime - 1, again);
+  const second = await add(lifetime, secondClaim);
+  const secondReplay = await add(2 * lifetime - 1, secondClaim);
   const third = await add(2 * lifetime);
 
   assert.deepEqual(firstReplay, { ...first, replayed: true }, 'just before it expires');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createContainer, readSettings, startService } from '../../src/bootstrap/index.js';
-import { leftBehind } from './left-behind.js';
+import { leftBehind } from './leaks.js';
 import { cleanUp, testFile } from '../adapters/sqlite/test-store.js';
 
 const KEY = 'a-key-of-these-tests';
@@ -20,16 +20,16 @@ async function useService(storeUrl: string): Promise<void> {
   expect(await service.stop(0)).to.equal(true);
 }
 
-describe('Nothing is left', () => {
+describe('A stopped service leaves no timer or handle', () => {
   // Node.js keeps what its own fetch has opened, once.
   before(() => useService('memory:'));
   afterEach(cleanUp);
 
-  it('of a service on a store in memory', async () => {
+  it('on a store in memory', async () => {
     expect(await leftBehind(() => useService('memory:'))).to.deep.equal([]);
   });
 
-  it('of a service on an SQLite store', async () => {
+  it('on an SQLite store', async () => {
     expect(await leftBehind(() => useService(`sqlite:${testFile()}`))).to.deep.equal([]);
   });
 });

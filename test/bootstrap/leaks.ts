@@ -25,7 +25,7 @@ export async function leftBehind(work: () => Promise<unknown>): Promise<readonly
   }).enable();
   try {
     await work();
-    // The ends of handles are told some turns later.
+    // Node.js reports closed handles some turns later.
     for (let turn = 0; turn < 20 && held.size > 0; turn += 1) await setImmediate();
     return [...held.values()];
   } finally {
