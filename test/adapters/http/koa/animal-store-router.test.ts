@@ -30,6 +30,10 @@ const keepBytes: Middleware = async (context, next) => {
   Object.assign(context.request, { rawBody: bytes, body: {} });
   await next();
 };
+const keepText: Middleware = async (context, next) => {
+  context.request.rawBody = await text(context.req);
+  await next();
+};
 
 /** The router in a stranger's application, behind its own middleware. */
 function mounted(
@@ -200,6 +204,7 @@ describe('The body of a request on Koa', () => {
     ['koa-bodyparser of the host has skipped it', '', [bodyParser()]],
     ['the host has disabled koa-bodyparser', 'application/json', [disable, bodyParser()]],
     ['a parser of the host has kept its bytes', 'application/json', [keepBytes]],
+    ['a parser of the host has kept only its text', 'application/json', [keepText]],
   ] as const)
     it(`is taken to the last digit if ${what}`, async () => {
       const url = await mounted(parsers);
