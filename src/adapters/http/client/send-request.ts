@@ -53,7 +53,7 @@ export function requestSender(options: AnimalStoreClientOptions): Send {
   if (typeof apiKey !== 'function') requireBearerToken(apiKey);
 
   async function attempt<T>(request: ClientRequest<T>, key: string, signal: AbortSignal) {
-    signal.throwIfAborted();
+    signal.throwIfAborted(); // perhaps aborted while the key was fetched, or in a pause
     const { method, path, query = {}, headers, body, read } = request;
     const given = Object.entries(query).filter(([, value]) => value !== undefined);
     // Integers and statuses need no encoding.
@@ -94,7 +94,7 @@ export function requestSender(options: AnimalStoreClientOptions): Send {
     try {
       return await unlessAborted(sendWithRetries(makeRequest(), signal), signal);
     } catch (error) {
-      const isOwnTimeout = given === undefined && error === signal.reason;
+      const isOwnTimeout = given === undefined && signal.aborted && error === signal.reason;
       throw isOwnTimeout ? new UnavailableError('responding within 30 s', { cause: error }) : error;
     }
   };

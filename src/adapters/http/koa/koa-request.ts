@@ -22,27 +22,31 @@ export class KoaRequest extends NodeRequest {
   }
 
   override async readBody(limit: number): Promise<Uint8Array | string> {
+    const { rawBody = await this.#parsed(limit) }: { rawBody?: unknown } = this.#context.request;
+    if (typeof rawBody !== 'string' && !types.isUint8Array(rawBody)) throw bodyAlreadyRead();
+    if (Buffer.byteLength(rawBody) > limit) throw payloadTooLarge(limit);
+    return rawBody;
+  }
+
+  /** The text that koa-bodyparser reads; `undefined` if another parser has read the body. */
+  async #parsed(limit: number): Promise<unknown> {
     const { req, res, request } = this.#context;
+    if (req.readableDidRead) return undefined;
     delete req.headers['content-encoding']; // it is `identity` here, and the parser refuses `Identity`
-    // koa-bodyparser skips a request whose `body` is set, and the host's own sets {} for types that it does not read.
-    if (request.rawBody === undefined && !req.readableDidRead) {
-      request.body = undefined;
-      this.#context['disableBodyParser'] = false;
-    }
+    // The parser skips a request whose `body` is set, and the host's own sets {} for types that it does not read.
+    request.body = undefined;
+    this.#context['disableBodyParser'] = false;
     try {
       await this.#parseBody(this.#context, async () => {});
+      return request.rawBody;
     } catch (error) {
       const { type, body } = error as { readonly type?: unknown; readonly body?: unknown };
       if (typeof body === 'string') return body; // refused, perhaps wrongly: the interface parses it itself
       if (type === 'request.aborted') throw clientDisconnected();
       if (type !== 'entity.too.large') throw error;
-      res.once('finish', () => req.resume()); // else the rest would hold the connection
+      res.once('finish', () => req.resume()); // else the rest would block the connection
       throw payloadTooLarge(limit);
     }
-    const rawBody: unknown = request.rawBody;
-    if (typeof rawBody !== 'string' && !types.isUint8Array(rawBody)) throw bodyAlreadyRead();
-    if (Buffer.byteLength(rawBody) > limit) throw payloadTooLarge(limit);
-    return rawBody;
   }
 }
 
