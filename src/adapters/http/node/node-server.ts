@@ -50,8 +50,8 @@ const OWN_CLOSE = ['close'];
  * survives what a listener throws or rejects with, and stops without losing a response. There is no TLS, no upgrade, no
  * CONNECT and no Unix socket: put a proxy in front.
  *
- * Under attack it keeps the ten budgets of `docs/listener.md`; `node:http` alone keeps four. Behind nginx `node:http`
- * alone is enough.
+ * Under attack it kept ten budgets of memory, latency and places, `node:http` alone four: `docs/listener.md`. Behind
+ * nginx `node:http` alone is enough.
  */
 export class NodeServer {
   readonly #listener: Listener;
