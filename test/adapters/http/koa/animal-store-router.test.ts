@@ -4,6 +4,7 @@ import Koa, { type Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { Agent, request as httpRequest } from 'node:http';
 import { buffer, text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
 import type { HttpInterfaceOptions } from '../../../../src/adapters/http/index.js';
 import { animalStoreRouter, createKoaApp } from '../../../../src/adapters/http/koa/index.js';
 import { until } from '../../../until.js';
@@ -263,6 +264,17 @@ describe('The body of a request on Koa', () => {
 
 describe('createKoaApp', () => {
   afterEach(closeServers);
+
+  it('sends the files of the docs page byte for byte if it is mounted in another application', async () => {
+    const docs = [{ name: 'a.js', type: 'text/javascript', gzip: gzipSync('const a = 1;') }];
+    const app = new Koa();
+    for (const middleware of createKoaApp(httpInterface({ docs })).middleware) app.use(middleware);
+
+    const response = await fetch(`${await serve(app.callback())}/docs/a.js`);
+
+    expect(response.headers.get('content-encoding')).to.equal('gzip');
+    expect(await response.text()).to.equal('const a = 1;');
+  });
 
   for (const [path, status] of [
     ['/v1/pets', 200],
