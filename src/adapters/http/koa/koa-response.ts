@@ -24,5 +24,5 @@ export function respond(context: Context, answer: HttpResponse): void {
     else res.setHeader(name, value); // Koa's own `set` takes ten times as long
   }
   // Koa adds Content-Length, for HEAD too.
-  if (body.length > 0) response.body = String(body); // operations respond with text
+  if (body.length > 0) response.body = typeof body === 'string' ? body : Buffer.from(body);
 }
