@@ -1,12 +1,10 @@
+import { CLOCK_TOLERANCE } from '../../application/ports/pet-repository.js';
 import type { MongoConnection } from './mongo-connection.js';
 import { READ_OPTIONS } from './mongo-database.js';
 import { LEFTOVER, petCollection } from './pet-document.js';
 
 /** How often to sweep, in milliseconds: once a day. */
 const INTERVAL = 24 * 60 * 60 * 1000;
-
-/** How long an expired claim is kept for callers whose clock is behind: an hour, in milliseconds. */
-const CLOCK_TOLERANCE = 60 * 60 * 1000;
 
 /** Documents per batch: few enough for the timeout of a call. */
 const BATCH_SIZE = 1000;

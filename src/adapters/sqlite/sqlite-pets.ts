@@ -1,12 +1,13 @@
 import type { CreatedPet } from '../../application/animal-store.js';
-import type { Claim, PetRepository } from '../../application/ports/pet-repository.js';
+import {
+  CLOCK_TOLERANCE,
+  type Claim,
+  type PetRepository,
+} from '../../application/ports/pet-repository.js';
 import { IdempotencyKeyReusedError } from '../../domain/errors.js';
 import { petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import { FIND_PET, INSERT_PET, PET_COLUMNS, toPet, toRow, type PetRow } from './pet-row.js';
 import type { SqliteConnection } from './sqlite-connection.js';
-
-/** How long an expired claim is kept for callers whose clock is behind: an hour, in milliseconds. */
-const CLOCK_TOLERANCE = 60 * 60 * 1000;
 
 /** Animals in an SQLite file. */
 export function sqlitePets(connection: SqliteConnection): PetRepository {

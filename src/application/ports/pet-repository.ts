@@ -58,5 +58,8 @@ export interface Claim extends IdempotencyKey {
   readonly keepUntil: number;
 }
 
+/** How long an expired claim is kept for callers whose clock is behind: an hour, in milliseconds. */
+export const CLOCK_TOLERANCE = 60 * 60 * 1000;
+
 /** A text that is different for every pair of scope and key. */
 export const claimId = ({ scope, key }: IdempotencyKey): string => JSON.stringify([scope, key]);
