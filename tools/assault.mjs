@@ -27,9 +27,7 @@ function random() {
   return createHash('sha256').update(`${values.seed} ${drawn}`).digest().readUInt32BE() / 2 ** 32;
 }
 
-const [name] = positionals;
-if (name === undefined) throw new Error('name an attack: see tools/assault/README.md');
-const { attack } = await import(`./assault/${name}.mjs`);
+const { attack } = await import(`./assault/${positionals[0]}.mjs`);
 const missing = await attack({ ...values, show, random });
 if (missing !== undefined) console.log(`skipped: it needs ${missing}`);
 process.exitCode = broken > 0 ? 1 : 0;

@@ -21,7 +21,7 @@ export const isTimeout = (error: unknown): boolean =>
 
 /** Whether the network failed. The driver passes some errors of sockets and look-ups through unchanged. */
 const isNetworkFailure = (error: unknown): boolean =>
-  error instanceof MongoNetworkError || /^(?:E(?!RR_)[A-Z_]+|ERR_SSL_.+)$/.test(Object(error).code);
+  error instanceof MongoNetworkError || /^(?:E[A-Z]+|ERR_SSL_.+)$/.test(Object(error).code);
 
 /** Whether the database failed, or what is stored in it, rather than this program. */
 export const isStoreFailure = (error: unknown): boolean =>

@@ -94,7 +94,7 @@ export function requestSender(options: AnimalStoreClientOptions): Send {
     try {
       return await unlessAborted(sendWithRetries(makeRequest(), signal), signal);
     } catch (error) {
-      const isOwnTimeout = given === undefined && signal.aborted && error === signal.reason;
+      const isOwnTimeout = given === undefined && error === signal.reason;
       throw isOwnTimeout ? new UnavailableError('responding within 30 s', { cause: error }) : error;
     }
   };

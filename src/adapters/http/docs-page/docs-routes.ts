@@ -40,23 +40,19 @@ const textRoute = (path: string, headers: HeaderFields, body: string): Route =>
   });
 
 /** Serves a file compressed, or plain to a client that does not accept gzip. */
-function fileRoute({ name, type, gzip }: DocsFile, shared: HeaderFields): Route {
-  let plain: Uint8Array | undefined;
-  return openRoute(`/docs/${name}`, {
+const fileRoute = ({ name, type, gzip }: DocsFile, shared: HeaderFields): Route =>
+  openRoute(`/docs/${name}`, {
     async handle({ request }) {
       // Also Origin: this Vary replaces that of `crossOriginHeaders`.
       const headers = { ...shared, Vary: 'Accept-Encoding, Origin', 'Content-Type': type };
       const accepted = request.header('accept-encoding') ?? '';
-      // Unless its weight is 0 (RFC 9110, 12.4.2).
-      if (/\bgzip\b(?! *; *q=0(?!\.\d*[1-9]))/i.test(accepted)) {
+      if (/\bgzip\b(?! *; *q=0)/i.test(accepted)) {
         const compressed = { ...headers, 'Content-Encoding': 'gzip' };
         return respondConditionally(request, { status: 200, headers: compressed, body: gzip });
       }
-      plain ??= await gunzip(gzip);
-      return respondConditionally(request, { status: 200, headers, body: plain });
+      return respondConditionally(request, { status: 200, headers, body: await gunzip(gzip) });
     },
   });
-}
 
 async function gunzip(bytes: Uint8Array): Promise<Uint8Array> {
   const content = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
