@@ -11,7 +11,7 @@ import {
 } from '../../application/ports/authenticator.js';
 import { systemClock, type Clock } from '../../application/ports/clock.js';
 import { requireNoFaults } from '../../domain/errors.js';
-import { hashApiKey, apiKeyIdIn, staticKeyFault, staticKeyId } from './api-key.js';
+import { apiKeyIdIn, hashApiKey, staticKeyFault, staticKeyId } from './api-key.js';
 
 /** Which keys are accepted. Without any, every credential is refused. */
 export interface ApiKeyAuthenticatorOptions {

@@ -3,8 +3,8 @@ import type { CatalogueTransfer } from '../../application/ports/catalogue-transf
 import type { PetChanges } from '../../application/ports/pet-changes.js';
 import { claimId, type Claim, type PetRepository } from '../../application/ports/pet-repository.js';
 import {
-  permanentError,
   openModeOf,
+  permanentError,
   type CompleteStore,
   type StoreFactory,
 } from '../../application/ports/store.js';
