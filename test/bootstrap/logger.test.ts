@@ -52,7 +52,7 @@ describe('The log', () => {
   const cause = new Error('refused by db1');
   const levels: ReadonlyArray<readonly [string, number, Partial<RespondedRequest>]> = [
     ['a response', 30, { operation: 'listPets', forwardedFor: '10.0.0.1' }],
-    ['a health check', 20, { isProbe: true }],
+    ['a health check', 20, { isHealthCheck: true }],
     ['a refused key', 30, { status: 401, keyFault: 'unknown' }],
     ['a key that has ended', 40, { status: 401, keyFault: 'expired', keyId: 'k' }],
     ['a refusal for being busy', 40, { status: 503, error: new UnavailableError('busy') }],
@@ -65,7 +65,7 @@ describe('The log', () => {
   ];
   for (const [what, level, request] of levels)
     it(`writes ${what} at level ${level}`, () => {
-      const { error, isProbe: _, ...members } = { ...REQUEST, ...request };
+      const { error, isHealthCheck: _, ...members } = { ...REQUEST, ...request };
       responseLog(createLogger({ logLevel: 'trace' }, stream)).responded({
         ...REQUEST,
         ...request,

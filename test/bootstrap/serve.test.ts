@@ -275,7 +275,7 @@ describe('serve', () => {
     expect(response.headers.get('content-type')).to.match(/^text\/plain; version=0\.0\.4/);
     const name = 'animal_store_request_duration_seconds';
     expect(text).to.include(`${name}_count{operation="createPet",status="201"} 1\n`);
-    expect(text).to.include(`${name}_count{operation="probe",status="200"} 1\n`);
+    expect(text).to.include(`${name}_count{operation="health",status="200"} 1\n`);
     expect(text).to.match(/^animal_store_ready 1$/m);
     expect(text).to.match(/^animal_store_requests_in_flight 0$/m);
     expect(text).to.match(/^process_cpu_seconds_total /m);

@@ -87,11 +87,11 @@ export function errorResponse(error: unknown, requestId: string): HttpResponse {
     code,
   };
   if (status < 500 || error instanceof BusyError) return response;
-  const fault =
+  const failure =
     error instanceof Error
       ? error
       : new Error('A value that is not an Error was thrown', { cause: error });
-  return { ...response, fault };
+  return { ...response, failure };
 }
 
 /** The part of an error that the client may see. */

@@ -43,9 +43,9 @@ export class Readiness {
 
 /** `/livez`: the process responds. `/readyz`: it is ready for requests. Only the second asks the store. */
 export const healthRoutes = (readiness: Readiness): Route[] => [
-  openRoute('/livez', { isProbe: true, handle: () => healthy('{"live":true}') }),
+  openRoute('/livez', { isHealthCheck: true, handle: () => healthy('{"live":true}') }),
   openRoute('/readyz', {
-    isProbe: true,
+    isHealthCheck: true,
     async handle() {
       await readiness.check();
       return healthy('{"ready":true}');

@@ -93,9 +93,9 @@ export class HttpInterface {
       ...endpoint?.headers,
       ...response.headers,
     };
-    const { status, body, fault } = response;
-    // A failed health check is no fault: the service responds as intended.
-    return { status, headers, body, ...(fault && !endpoint?.isProbe && { fault }) };
+    const { status, body, failure } = response;
+    // Not of a health check: to say that the service is not ready is its purpose.
+    return { status, headers, body, ...(failure && !endpoint?.isHealthCheck && { failure }) };
   }
 
   /**
@@ -179,7 +179,7 @@ export class HttpInterface {
   async #admit(context: RequestContext, needsKey: boolean): Promise<void> {
     const { request, endpoint, signal } = context;
     const { admission, authenticator } = this.#options;
-    if (admission && !endpoint?.isProbe) context.permit = admission.admit(request);
+    if (admission && !endpoint?.isHealthCheck) context.permit = admission.admit(request);
     if (needsKey) {
       const principal = await authenticate(authenticator, request, { signal });
       signal.throwIfAborted(); // the authenticator may ignore the signal
@@ -204,7 +204,7 @@ export class HttpInterface {
     logResponse(this.#options.log, request, response, {
       requestId: context.requestId,
       operation: endpoint?.operation,
-      isProbe: endpoint?.isProbe,
+      isHealthCheck: endpoint?.isHealthCheck,
       clientAddress: request.remoteAddress,
       keyId: principal?.keyId ?? refused?.keyId,
       keyFault: refused?.reason,

@@ -17,7 +17,7 @@ export interface RespondedRequest {
   /** The operation, if the request is for one. */
   readonly operation?: string | undefined;
   /** Whether it is a health check. */
-  readonly isProbe?: boolean | undefined;
+  readonly isHealthCheck?: boolean | undefined;
   /** The address of the connection, which may be a proxy's, if it is known. */
   readonly clientAddress?: string | undefined;
   /** The header X-Forwarded-For, as sent, which any client can forge: at most 256 characters. */

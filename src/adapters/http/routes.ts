@@ -21,8 +21,8 @@ export interface Endpoint {
   readonly scope?: Scope;
   /** Headers of all its responses. */
   readonly headers?: HeaderFields;
-  /** Whether it is a health check: served even at capacity, and no fault if it fails. */
-  readonly isProbe?: boolean;
+  /** Whether it is a health check: served even at capacity, and no failure if it says that the service is not ready. */
+  readonly isHealthCheck?: boolean;
   handle(context: RequestContext): HttpResponse | Promise<HttpResponse>;
 }
 

@@ -6,7 +6,7 @@ import { UnavailableError } from '../../domain/errors.js';
 import { isStoreFailure, isTimeout } from './mongo-errors.js';
 import { prepareDatabase } from './prepare-database.js';
 import { retry } from './retry.js';
-import { watchServers } from './server-faults.js';
+import { watchServers } from './server-failures.js';
 
 /** How long a call may take, with its retries, in milliseconds. */
 const CALL_TIMEOUT = 4000;
@@ -19,7 +19,7 @@ export type MongoConnection = ReturnType<typeof mongoConnection>;
 /** The database of one store, and how calls use it. */
 export function mongoConnection(database: Db, mode: OpenMode) {
   const { client } = database;
-  const lastServerFault = watchServers(client);
+  const lastServerFailure = watchServers(client);
   let preparing: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
 
@@ -45,7 +45,7 @@ export function mongoConnection(database: Db, mode: OpenMode) {
     } catch (error) {
       signal?.throwIfAborted();
       if (!isStoreFailure(error)) throw error;
-      const cause = (isTimeout(error) && lastServerFault()) || error; // a server's fault says more than a timeout
+      const cause = (isTimeout(error) && lastServerFailure()) || error; // a server's failure says more than a timeout
       throw new UnavailableError(doing, { cause });
     }
   }

@@ -29,8 +29,11 @@ export function measure(container: Container): () => Promise<AdminPort> {
   // Here, not in a module: a later module that replaces the log would drop this.
   container.onActivation(TOKENS.httpLog, (_context, log) => ({
     responded(request) {
-      const { operation = 'none', isProbe, status, milliseconds } = request;
-      seconds.observe({ operation: isProbe ? 'probe' : operation, status }, milliseconds / 1000);
+      const { operation = 'none', isHealthCheck, status, milliseconds } = request;
+      seconds.observe(
+        { operation: isHealthCheck ? 'health' : operation, status },
+        milliseconds / 1000,
+      );
       log.responded(request);
     },
   }));

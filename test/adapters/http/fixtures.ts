@@ -47,9 +47,9 @@ export const httpInterface = ({
 export const memoryAnimalStore = () => createAnimalStore(openMemoryStore());
 
 /** An animal store whose lists reject. */
-export const failing = (fault: unknown): AnimalStore => ({
+export const failing = (failure: unknown): AnimalStore => ({
   ...memoryAnimalStore(),
-  listPets: () => Promise.reject(fault),
+  listPets: () => Promise.reject(failure),
 });
 
 /** A list with these headers, by their names in lower case, and without a body. */

@@ -24,18 +24,18 @@ import {
   settled,
 } from './fixtures.js';
 
-const fault = new Error('hunter2');
+const failure = new Error('hunter2');
 
 const fail = (): never => {
-  throw fault;
+  throw failure;
 };
 
 const refuse = (): never => {
   throw new BusyError('too many requests');
 };
 
-async function faultOf(options: Partial<HttpInterfaceOptions>, path = '/v1/pets') {
-  return (await httpInterface(options).handle(requestWith(KEY, { path }))).fault;
+async function failureOf(options: Partial<HttpInterfaceOptions>, path = '/v1/pets') {
+  return (await httpInterface(options).handle(requestWith(KEY, { path }))).failure;
 }
 
 describe('The settings of HttpInterface', () => {
@@ -119,7 +119,7 @@ describe('The log of HttpInterface', () => {
     };
     const request = requestWith(sent, { query: 'limit=1', remoteAddress: '192.0.2.1' });
 
-    const { body } = await httpInterface({ animalStore: failing(fault), log }).handle(request);
+    const { body } = await httpInterface({ animalStore: failing(failure), log }).handle(request);
 
     expect(JSON.parse(String(body))).to.deep.equal({
       code: 'internal_error',
@@ -133,7 +133,7 @@ describe('The log of HttpInterface', () => {
       method: 'GET',
       path: '/v1/pets',
       operation: 'listPets',
-      isProbe: undefined,
+      isHealthCheck: undefined,
       clientAddress: '192.0.2.1',
       forwardedFor: 'f'.repeat(256),
       userAgent: 'till/2',
@@ -142,7 +142,7 @@ describe('The log of HttpInterface', () => {
       keyFault: undefined,
       status: 500,
       code: 'internal_error',
-      error: fault,
+      error: failure,
       bytes: body.length,
     });
   });
@@ -179,10 +179,10 @@ describe('The log of HttpInterface', () => {
 describe('HttpInterface tells the host', () => {
   const unreachable = new UnavailableError('asking the store');
 
-  it('of faults, which are 500 and above', async () => {
-    expect(await faultOf({ animalStore: failing(fault) })).to.equal(fault);
-    expect(await faultOf({ animalStore: failing(unreachable) })).to.equal(unreachable);
-    expect(await faultOf({ animalStore: failing('a text') })).to.have.property('cause', 'a text');
+  it('of failures, which are 500 and above', async () => {
+    expect(await failureOf({ animalStore: failing(failure) })).to.equal(failure);
+    expect(await failureOf({ animalStore: failing(unreachable) })).to.equal(unreachable);
+    expect(await failureOf({ animalStore: failing('a text') })).to.have.property('cause', 'a text');
   });
 
   for (const [what, options, path] of [
@@ -191,7 +191,7 @@ describe('HttpInterface tells the host', () => {
     ['an unknown animal', {}, '/v1/pets/1'],
   ] as const)
     it(`nothing of ${what}`, async () => {
-      expect(await faultOf(options, path)).to.equal(undefined);
+      expect(await failureOf(options, path)).to.equal(undefined);
     });
 });
 

@@ -59,7 +59,7 @@ const preflight = (
     ['Access-Control-Request-Headers', headers],
   );
 
-/** What does not belong to an operation: request ids, faults, pages of other origins, the document. */
+/** What does not belong to an operation: request ids, failures, pages of other origins, the document. */
 export const SERVICE: readonly Topic[] = [
   {
     topic: 'request ids',
@@ -79,7 +79,7 @@ export const SERVICE: readonly Topic[] = [
   },
   {
     topic: 'a service whose store is unreachable',
-    fault: 'unreachable',
+    failure: 'unreachable',
     rules: {
       'says so, with what is known of when to retry': rows(
         unavailable('7'),
@@ -96,25 +96,25 @@ export const SERVICE: readonly Topic[] = [
   },
   {
     topic: 'a service with an unexpected error',
-    fault: 'faulty',
+    failure: 'faulty',
     rules: {
       'reveals only the request id': OPERATIONS.map((request) =>
         row(
-          withHeaders(request, ['X-Request-Id', 'fault-1']),
-          error(500, 'internal_error', { message: /fault-1/ }),
+          withHeaders(request, ['X-Request-Id', 'failure-1']),
+          error(500, 'internal_error', { message: /failure-1/ }),
         ),
       ),
     },
   },
   {
     topic: 'a service whose deadline has passed',
-    fault: 'stuck',
+    failure: 'stuck',
     settings: { requestDeadline: 20 },
     rules: { 'is unavailable': rows(unavailable('1'), ...OPERATIONS) },
   },
   {
     topic: 'a service with too many requests',
-    fault: 'busy',
+    failure: 'busy',
     rules: {
       'refuses more': rows(unavailable('1'), ...OPERATIONS),
       'still answers health checks and OPTIONS': [

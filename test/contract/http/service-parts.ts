@@ -23,11 +23,11 @@ export interface ServiceSetup {
   /** Settings that differ from the defaults. */
   readonly settings?: GivenHttpSettings;
   /** What is wrong with the service. Default: nothing. */
-  readonly fault?: ServiceFault;
+  readonly failure?: ServiceFailure;
 }
 
 /** `busy`: there are too many requests. */
-type ServiceFault = keyof typeof STORE_CALLS | 'busy';
+type ServiceFailure = keyof typeof STORE_CALLS | 'busy';
 
 /** What each call of a faulty store does. */
 const STORE_CALLS = {
@@ -94,14 +94,14 @@ const FULL: Admission = {
 let docs: Promise<readonly DocsFile[]> | undefined;
 
 /** Makes what a service consists of, on a new store in memory. The animals of the store are in `pets`. */
-export async function serviceParts({ settings, fault }: ServiceSetup): Promise<{
+export async function serviceParts({ settings, failure }: ServiceSetup): Promise<{
   readonly options: HttpInterfaceOptions;
   readonly pets: PetRepository;
 }> {
   const { pets, changes, check } = openMemoryStore();
   for (const animal of ANIMALS) await pets.add(animal);
   // What every call does instead.
-  const call = fault === undefined || fault === 'busy' ? undefined : STORE_CALLS[fault];
+  const call = failure === undefined || failure === 'busy' ? undefined : STORE_CALLS[failure];
   docs ??= readDocsFiles();
   const options: HttpInterfaceOptions = {
     animalStore: createAnimalStore({
@@ -112,7 +112,7 @@ export async function serviceParts({ settings, fault }: ServiceSetup): Promise<{
     readiness: new Readiness(call ?? check),
     docs: await docs,
     ...(settings && { settings }),
-    ...(fault === 'busy' && { admission: FULL }),
+    ...(failure === 'busy' && { admission: FULL }),
   };
   return { options, pets };
 }

@@ -19,7 +19,7 @@ export interface AnimalStoreState {
  * A router with the operations of the interface, each with its method, path and name, to mount in your application. It
  * leaves all other paths and methods to the next middleware. With `corsOrigins` it also answers OPTIONS.
  *
- * Faults (responses of 500 and above) are emitted as `error` by your application, as Koa does with its own. Your
+ * Failures (responses of 500 and above) are emitted as `error` by your application, as Koa does with its own. Your
  * middleware may still change their responses, like all others.
  */
 export function animalStoreRouter(http: HttpInterface): Router<AnimalStoreState> {
@@ -45,8 +45,8 @@ export function animalStoreRouter(http: HttpInterface): Router<AnimalStoreState>
 
 /**
  * A whole application: the operations, health checks, OpenAPI document and docs page, and an error response for every
- * other path. Faults go to the log of `http` alone. Middleware added to it never runs; to add some, mount it in an
- * application of yours, which then emits the faults as `error`.
+ * other path. Failures go to the log of `http` alone. Middleware added to it never runs; to add some, mount it in an
+ * application of yours, which then emits the failures as `error`.
  */
 export function createKoaApp(http: HttpInterface): Koa {
   const app = new StandaloneApp();

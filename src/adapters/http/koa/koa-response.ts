@@ -7,7 +7,7 @@ export class StandaloneApp extends Koa {}
 
 /**
  * Sends a response. In a host's application Koa sends it, so that middleware may change it, and the application emits a
- * fault.
+ * failure.
  */
 export function respond(context: Context, answer: HttpResponse): void {
   const { app, res, response } = context;
@@ -16,8 +16,8 @@ export function respond(context: Context, answer: HttpResponse): void {
     writeResponse(res, answer);
     return;
   }
-  const { status, headers, body, fault } = answer;
-  if (fault) app.emit('error', fault, context);
+  const { status, headers, body, failure } = answer;
+  if (failure) app.emit('error', failure, context);
   response.status = status;
   for (const [name, value] of Object.entries(headers)) {
     if (name === 'Vary') response.vary(value);

@@ -7,22 +7,22 @@ import { writeResponse } from './write-response.js';
  * The animal store as a `RequestListener`, which is also a middleware of Express and its like. It answers every
  * request, resolves when the response is written, and never rejects.
  *
- * With `passFaults`, a fault, which is a response of 500 or above, goes to `next` where the host gives one, as Express
+ * With `passFailures`, a failure, which is a response of 500 or above, goes to `next` where the host gives one, as Express
  * does: its error handlers then respond. Default: false.
  */
 export function createNodeListener(
   http: HttpInterface,
-  { passFaults = false }: { readonly passFaults?: boolean } = {},
+  { passFailures = false }: { readonly passFailures?: boolean } = {},
 ) {
   return async (
     request: IncomingMessage,
     response: ServerResponse,
     // A default, because hosts read `listener.length`, and leave the response to others if it is three.
-    next: ((fault: Error) => unknown) | null = null,
+    next: ((failure: Error) => unknown) | null = null,
   ): Promise<void> => {
     try {
       const answer = await http.handle(new NodeRequest(request, response));
-      if (passFaults && answer.fault && next) next(answer.fault);
+      if (passFailures && answer.failure && next) next(answer.failure);
       else writeResponse(response, answer);
     } catch {
       // A header is not valid. If headers were sent, the host has responded.

@@ -20,7 +20,7 @@ import {
 } from '../fixtures.js';
 
 const log = new KeptLog();
-const fault = new Error('the disk is full');
+const failure = new Error('the disk is full');
 
 const disable: Middleware = (context, next) => {
   context['disableBodyParser'] = true;
@@ -112,20 +112,20 @@ describe('animalStoreRouter', () => {
       expect(seen).to.deep.equal(expected);
     });
 
-  it('emits a fault once, and lets middleware replace the response', async () => {
+  it('emits a failure once, and lets middleware replace the response', async () => {
     const errors: unknown[] = [];
     const app = new Koa().on('error', (error) => errors.push(error));
     app.use(async (context, next) => {
       await next();
       if (context.status === 500) Object.assign(context, { status: 502, body: 'of the host' });
     });
-    app.use(animalStoreRouter(httpInterface({ animalStore: failing(fault) })).routes());
+    app.use(animalStoreRouter(httpInterface({ animalStore: failing(failure) })).routes());
     const url = await serve(app.callback());
 
     const response = await fetch(`${url}/v1/pets`, { headers: KEY });
 
     expect(`${response.status} ${await response.text()}`).to.equal('502 of the host');
-    expect(errors).to.deep.equal([fault]);
+    expect(errors).to.deep.equal([failure]);
   });
 
   it('adds to the Vary of the host, and keeps its other headers', async () => {
@@ -218,7 +218,7 @@ describe('The body of a request on Koa', () => {
       expect(await created.text()).to.include('"categoryId":9007199254740993');
     });
 
-  it('is a fault of the host if another parser has read it and kept no text', async () => {
+  it('is a failure of the host if another parser has read it and kept no text', async () => {
     const refused = await sentOutcome(fetch(`${await mounted([otherParser])}/v1/pets`, create()));
     expect(refused).to.equal('500 internal_error');
     expect(String(log.failures)).to.match(/has read the body/);
@@ -293,7 +293,7 @@ describe('createKoaApp', () => {
 
   it('answers 500 where the application fails, and prints no broken connection', async () => {
     const http = httpInterface();
-    http.handle = () => Promise.reject(fault);
+    http.handle = () => Promise.reject(failure);
     const printed: unknown[] = [];
     const app = Object.assign(createKoaApp(http), {
       onerror: (error: Error) => void printed.push(error),
@@ -304,6 +304,6 @@ describe('createKoaApp', () => {
     app.emit('error', Object.assign(new Error('write EPIPE'), { syscall: 'write' }));
 
     expect(status).to.equal(500);
-    expect(printed).to.deep.equal([fault]);
+    expect(printed).to.deep.equal([failure]);
   });
 });

@@ -111,7 +111,7 @@ describe('requireApiKey', () => {
   });
 
   it('leaves what a route throws to the error handling of the host', async () => {
-    const fault = new Error('of the route');
+    const failure = new Error('of the route');
     let caught: unknown;
     const handling: Middleware = async (context, next) => {
       await next().catch((error: unknown) => {
@@ -120,9 +120,9 @@ describe('requireApiKey', () => {
       Object.assign(context, { status: 418, body: 'handled' });
     };
 
-    const response = await get(await guarding(() => Promise.reject(fault), {}, handling));
+    const response = await get(await guarding(() => Promise.reject(failure), {}, handling));
 
     expect([response.status, await response.text()]).to.deep.equal([418, 'handled']);
-    expect(caught).to.equal(fault);
+    expect(caught).to.equal(failure);
   });
 });

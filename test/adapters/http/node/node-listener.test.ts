@@ -131,11 +131,11 @@ describe('createNodeListener as a guest', () => {
     expect(served?.status).to.equal(200);
   });
 
-  it('passes faults, but no refusals, to next if it is told to', async () => {
-    const fault = new Error('the disk is full');
-    const http = httpInterface({ animalStore: failing(fault) });
-    for (const passFaults of [true, false]) {
-      const listener = createNodeListener(http, { passFaults });
+  it('passes failures, but no refusals, to next if it is told to', async () => {
+    const failure = new Error('the disk is full');
+    const http = httpInterface({ animalStore: failing(failure) });
+    for (const passFailures of [true, false]) {
+      const listener = createNodeListener(http, { passFailures });
       const passed: unknown[] = [];
       const url = await serve(async (request, response) => {
         await listener(request, response, (error) => passed.push(error));
@@ -144,7 +144,7 @@ describe('createNodeListener as a guest', () => {
 
       expect(await outcomeAt(url)).to.equal('500 internal_error');
       expect(await sentOutcome(fetch(`${url}/v1/orders`, CREATE))).to.match(/^404/);
-      expect(passed).to.deep.equal(passFaults ? [fault] : []);
+      expect(passed).to.deep.equal(passFailures ? [failure] : []);
     }
   });
 });

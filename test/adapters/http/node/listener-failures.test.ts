@@ -11,13 +11,13 @@ const CHUNKED = head('POST /', 'Transfer-Encoding: chunked');
 
 describe('A listener', () => {
   afterEach(closeServers);
-  const fault = new Error('secret');
+  const failure = new Error('secret');
 
   const failing: Readonly<Record<string, RequestListener>> = {
     throws: () => {
-      throw fault;
+      throw failure;
     },
-    rejects: () => Promise.reject(fault),
+    rejects: () => Promise.reject(failure),
   };
   for (const [how, listener] of Object.entries(failing)) {
     it(`that ${how} before it responds gets a 500, and its error is logged`, async () => {
@@ -29,7 +29,7 @@ describe('A listener', () => {
       expectError(response, 500, 'internal_error');
       expect(response?.body).to.include('mine').and.not.include('secret');
       expect(log.lines).to.have.lengthOf(1);
-      expect(log.lines[0]).to.include({ requestId: 'mine', status: 500, error: fault });
+      expect(log.lines[0]).to.include({ requestId: 'mine', status: 500, error: failure });
     });
   }
 
@@ -38,14 +38,14 @@ describe('A listener', () => {
     const rejecting: RequestListener = async ({ url }, response) => {
       if (url === '/done') response.end('done');
       else response.writeHead(200, { 'Content-Length': 9 }).write('half');
-      throw fault;
+      throw failure;
     };
     const { open } = await listening(rejecting, { log });
 
     const connection = await open(head('GET /done') + head('GET /'));
     await connection.closed;
 
-    expect(log.failures).to.deep.equal([fault, fault]);
+    expect(log.failures).to.deep.equal([failure, failure]);
     const { responses } = parseResponses(connection.received);
     expect(bodiesOf(responses)).to.deep.equal(['done']);
   });
