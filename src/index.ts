@@ -6,7 +6,6 @@
  */
 export type {
   AnimalStore,
-  CallOptions,
   ChangeOptions,
   CreateOptions,
   CreatedPet,
@@ -15,6 +14,7 @@ export type {
   PetPage,
   PetQuery,
 } from './application/animal-store.js';
+export type { CallOptions } from './application/call-options.js';
 export {
   createAnimalStore,
   type AnimalStoreDependencies,

@@ -1,5 +1,6 @@
 import type { NewPet, Pet } from '../domain/pet.js';
 import type { PetStatus } from '../domain/pet-status.js';
+import type { CallOptions } from './call-options.js';
 
 /**
  * Driving port: what the animal store does. `createAnimalStore` implements it on a repository, the HTTP client on a
@@ -59,15 +60,6 @@ export interface ExperimentalAnimalStore extends AnimalStore {
    * @throws {StatusConflictError} the animal does not have the status `from`. It was not removed.
    */
   removePet(id: bigint | number, options?: ChangeOptions): Promise<void>;
-}
-
-/** Options of every call. */
-export interface CallOptions {
-  /**
-   * An abort rejects the call with `signal.reason`. A write in progress may still take effect; a waiting one never
-   * does.
-   */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** Options of `changePet` and `removePet`. */

@@ -1,4 +1,4 @@
-import type { CallOptions } from './animal-store.js';
+import type { CallOptions } from './call-options.js';
 import type { PetRepository } from './ports/pet-repository.js';
 import { permanentError, type Store } from './ports/store.js';
 

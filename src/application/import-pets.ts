@@ -8,7 +8,7 @@ import {
   type Pet,
   type UnsavedPet,
 } from '../domain/pet.js';
-import type { CallOptions } from './animal-store.js';
+import type { CallOptions } from './call-options.js';
 import { createAnimalStore } from './create-animal-store.js';
 import type { Clock } from './ports/clock.js';
 import { permanentError, type Store } from './ports/store.js';

@@ -1,7 +1,12 @@
 import { UnavailableError, requireNoFaults } from '../domain/errors.js';
 import { isBlank, isLongerThan } from '../domain/text.js';
-import type { CallOptions } from './animal-store.js';
-import type { ApiKeyRecord, ApiKeyRepository } from './ports/api-key-repository.js';
+import type { CallOptions } from './call-options.js';
+import {
+  apiKeyState,
+  type ApiKeyRecord,
+  type ApiKeyRepository,
+  type ApiKeyState,
+} from './ports/api-key-repository.js';
 import { SCOPES, isScope, type Scope } from './ports/authenticator.js';
 import { systemClock, type Clock } from './ports/clock.js';
 
@@ -13,7 +18,7 @@ export interface ManagedApiKey extends Pick<ApiKeyRecord, 'id' | 'name' | 'scope
   /** Absent: it is not revoked. */
   readonly revokedAt?: Date;
   /** As of the time it was read. Only `active` keys are accepted. */
-  readonly state: 'active' | 'expired' | 'revoked';
+  readonly state: ApiKeyState;
 }
 
 /** A new key. */
@@ -123,16 +128,6 @@ export class ManagedApiKeys {
   #now(): number {
     return this.#clock.now().getTime();
   }
-}
-
-/** The state at the time `now`. A key that is revoked and has expired is `revoked`. */
-export function apiKeyState(
-  { revokedAt, expiresAt }: ApiKeyRecord,
-  now: number,
-): ManagedApiKey['state'] {
-  if (revokedAt !== undefined) return 'revoked';
-  // Not `now >= expiresAt`: an invalid time (NaN) must not keep a key active.
-  return expiresAt === undefined || now < expiresAt ? 'active' : 'expired';
 }
 
 function managedApiKey(apiKey: ApiKeyRecord, now: number): ManagedApiKey {

@@ -1,4 +1,4 @@
-import type { CallOptions } from '../../src/application/animal-store.js';
+import type { CallOptions } from '../../src/application/call-options.js';
 import type { Authenticator, Scope } from '../../src/application/ports/authenticator.js';
 import assert from 'node:assert/strict';
 import { checkRejectsWhenAborted, rejectsWithCode } from './rejection.js';

@@ -1,5 +1,5 @@
+import type { CallOptions } from '../../src/application/call-options.js';
 import { isAnimalStoreError, type AnimalStoreErrorCode } from '../../src/domain/errors.js';
-import type { CallOptions } from '../../src/application/animal-store.js';
 import assert from 'node:assert/strict';
 
 /**

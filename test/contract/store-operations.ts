@@ -1,4 +1,4 @@
-import type { CallOptions } from '../../src/application/animal-store.js';
+import type { CallOptions } from '../../src/application/call-options.js';
 import { petWithId } from '../../src/domain/pet.js';
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';

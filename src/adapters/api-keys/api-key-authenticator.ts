@@ -1,8 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
-import { unlessAborted } from '../../application/abort.js';
-import type { CallOptions } from '../../application/animal-store.js';
-import { apiKeyState } from '../../application/manage-api-keys.js';
-import type { ApiKeyRecord, ApiKeyRepository } from '../../application/ports/api-key-repository.js';
+import { unlessAborted, type CallOptions } from '../../application/call-options.js';
+import {
+  apiKeyState,
+  type ApiKeyRecord,
+  type ApiKeyRepository,
+} from '../../application/ports/api-key-repository.js';
 import {
   SCOPES,
   isScope,

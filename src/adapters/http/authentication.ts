@@ -1,4 +1,4 @@
-import type { CallOptions } from '../../application/animal-store.js';
+import type { CallOptions } from '../../application/call-options.js';
 import type {
   Authentication,
   Authenticator,

@@ -1,4 +1,4 @@
-import type { CallOptions } from '../../application/animal-store.js';
+import type { CallOptions } from '../../application/call-options.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { REVALIDATED_JSON, type HttpResponse } from './http-message.js';
 import { RequestTimer } from './request-timer.js';

@@ -1,4 +1,5 @@
-import type { CallOptions, CreatedPet } from '../../application/animal-store.js';
+import type { CreatedPet } from '../../application/animal-store.js';
+import type { CallOptions } from '../../application/call-options.js';
 import { claimId, type PetRepository } from '../../application/ports/pet-repository.js';
 import {
   IdempotencyConflictError,

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { unlessAborted } from '../../application/abort.js';
+import { unlessAborted } from '../../application/call-options.js';
 import { isTransient } from './mongo-errors.js';
 
 /** The first pause between two tries, in milliseconds. Each further pause is twice as long. */

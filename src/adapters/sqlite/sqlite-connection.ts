@@ -1,6 +1,5 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { unlessAborted } from '../../application/abort.js';
-import type { CallOptions } from '../../application/animal-store.js';
+import { unlessAborted, type CallOptions } from '../../application/call-options.js';
 import { requireWritable, type OpenMode } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { groupCommit } from './group-commit.js';

@@ -1,4 +1,4 @@
-import type { CallOptions } from '../animal-store.js';
+import type { CallOptions } from '../call-options.js';
 
 /**
  * Driven port: where managed API keys are stored, as hashes only. Every adapter passes `apiKeyRepositoryTests`.
@@ -42,4 +42,14 @@ export interface ApiKeyRecord {
   readonly expiresAt?: number | undefined;
   /** When the key was first revoked. Any value, even a future one, means that it is revoked. */
   readonly revokedAt?: number | undefined;
+}
+
+/** Only an `active` key is accepted. */
+export type ApiKeyState = 'active' | 'expired' | 'revoked';
+
+/** The state of a key at the time `now`. A key that is revoked and has expired is `revoked`. */
+export function apiKeyState({ revokedAt, expiresAt }: ApiKeyRecord, now: number): ApiKeyState {
+  if (revokedAt !== undefined) return 'revoked';
+  // Not `now >= expiresAt`: an invalid time (NaN) must not keep a key active.
+  return expiresAt === undefined || now < expiresAt ? 'active' : 'expired';
 }

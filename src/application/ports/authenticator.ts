@@ -1,4 +1,4 @@
-import type { CallOptions } from '../animal-store.js';
+import type { CallOptions } from '../call-options.js';
 
 /** Every scope. */
 export const SCOPES = Object.freeze(['pets:read', 'pets:write', 'pets:delete'] as const);

@@ -1,5 +1,5 @@
 import type { Pet } from '../../domain/pet.js';
-import type { CallOptions } from '../animal-store.js';
+import type { CallOptions } from '../call-options.js';
 
 /**
  * Driven port: lets a copy keep the ids of animals. Optional: without it the store cannot be copied. Nothing else may

@@ -1,6 +1,6 @@
 import type { Pet, UnsavedPet } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
-import type { CallOptions } from '../animal-store.js';
+import type { CallOptions } from '../call-options.js';
 
 /**
  * Driven port: changes and removes stored animals. Optional: without it a store only adds and reads. Every adapter

@@ -1,5 +1,6 @@
 import type { Pet, UnsavedPet } from '../../domain/pet.js';
-import type { CallOptions, CreatedPet, IdempotencyKey, PetQuery } from '../animal-store.js';
+import type { CreatedPet, IdempotencyKey, PetQuery } from '../animal-store.js';
+import type { CallOptions } from '../call-options.js';
 
 /**
  * Driven port: where animals are stored. Every adapter passes `petRepositoryTests`.

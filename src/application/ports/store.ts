@@ -1,7 +1,7 @@
 // Declares Symbol.asyncDispose for programs that compile without esnext and @types/node.
 /// <reference lib="esnext.disposable" preserve="true" />
 import { UnavailableError } from '../../domain/errors.js';
-import type { CallOptions } from '../animal-store.js';
+import type { CallOptions } from '../call-options.js';
 import type { ApiKeyRepository } from './api-key-repository.js';
 import type { CatalogueTransfer } from './catalogue-transfer.js';
 import type { PetChanges } from './pet-changes.js';

@@ -11,11 +11,8 @@ import {
   type RespondedRequest,
 } from '../../../src/adapters/http/index.js';
 import { openMemoryStore } from '../../../src/adapters/memory/index.js';
-import type {
-  AnimalStore,
-  CallOptions,
-  CreatedPet,
-} from '../../../src/application/animal-store.js';
+import type { AnimalStore, CreatedPet } from '../../../src/application/animal-store.js';
+import type { CallOptions } from '../../../src/application/call-options.js';
 import { createAnimalStore } from '../../../src/application/create-animal-store.js';
 import { SCOPES, type Authenticator } from '../../../src/application/ports/authenticator.js';
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';

@@ -1,4 +1,4 @@
-import type { CallOptions } from '../../../src/application/animal-store.js';
+import type { CallOptions } from '../../../src/application/call-options.js';
 import type { Claim, PetRepository } from '../../../src/application/ports/pet-repository.js';
 import { isAnimalStoreError } from '../../../src/domain/errors.js';
 import type { Pet } from '../../../src/domain/pet.js';

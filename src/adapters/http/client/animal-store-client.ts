@@ -1,11 +1,11 @@
 import type {
-  CallOptions,
   CreatedPet,
   ExperimentalAnimalStore,
   IdempotencyKey,
   PetPage,
   PetQuery,
 } from '../../../application/animal-store.js';
+import type { CallOptions } from '../../../application/call-options.js';
 import {
   PAGE_LIMIT,
   requirePetId,

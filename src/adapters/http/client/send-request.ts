@@ -1,5 +1,4 @@
-import { unlessAborted } from '../../../application/abort.js';
-import type { CallOptions } from '../../../application/animal-store.js';
+import { unlessAborted, type CallOptions } from '../../../application/call-options.js';
 import { UnavailableError } from '../../../domain/errors.js';
 import { parseJson } from '../../../json.js';
 import { ServiceError, portErrorOf } from './service-error.js';

@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events';
 import { mock } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AnimalStoreClient } from '../../../../src/adapters/http/client/index.js';
-import type { CallOptions } from '../../../../src/application/animal-store.js';
+import type { CallOptions } from '../../../../src/application/call-options.js';
 import { UnavailableError } from '../../../../src/domain/errors.js';
 import { rejectionOf } from '../../../contract/rejection.js';
 import {

@@ -1,6 +1,15 @@
+/** Options of every call of a port. */
+export interface CallOptions {
+  /**
+   * An abort rejects the call with `signal.reason`. A write in progress may still take effect; a waiting one never
+   * does.
+   */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
- * For adapters, which must obey `CallOptions.signal`: settles as `work` does, or rejects with the signal's reason as
- * soon as it is aborted. `work` itself continues: other calls may share it, or nothing can stop it.
+ * Lets an adapter obey the signal of a call: settles as `work` does, or rejects with the signal's reason as soon as it
+ * is aborted. `work` itself continues: other calls may share it, or nothing can stop it.
  */
 export function unlessAborted<Result>(
   work: Promise<Result>,

@@ -1,7 +1,7 @@
 import { rejects } from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
-import { unlessAborted } from '../../src/application/abort.js';
+import { unlessAborted } from '../../src/application/call-options.js';
 
 const unfinished = new Promise<never>(() => {});
 const reason = new Error('the caller left');
