@@ -1,7 +1,7 @@
 /* The rules for arguments of `AnimalStore`, checked by the use cases and by the HTTP client. */
 
 import { InvalidParameterError, PetNotFoundError, requireNoFaults } from '../domain/errors.js';
-import { isInt64, toInt64 } from '../domain/int64.js';
+import { INT64_RULE, isInt64, toInt64 } from '../domain/int64.js';
 import { petStatusFault } from '../domain/pet-status.js';
 import { textFault } from '../domain/text.js';
 import type { IdempotencyKey, PetQuery } from './animal-store.js';
@@ -20,7 +20,7 @@ export function requirePetQuery(query: PetQuery): PetQuery & { readonly limit: n
   requireNoFaults({
     limit: isInRange ? undefined : `must be an integer from ${minimum} to ${maximum}`,
     status: status === undefined ? undefined : petStatusFault(status),
-    after: after === undefined || isInt64(after) ? undefined : 'must be a 64-bit integer',
+    after: after === undefined || isInt64(after) ? undefined : INT64_RULE,
   });
   return { limit, status, after };
 }

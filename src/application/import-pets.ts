@@ -1,5 +1,5 @@
 import { InvalidPetError } from '../domain/errors.js';
-import { toInt64 } from '../domain/int64.js';
+import { INT64_RULE, toInt64 } from '../domain/int64.js';
 import {
   PET_FIELDS,
   petChange,
@@ -140,7 +140,7 @@ const differs = (pet: Pet, change: Partial<UnsavedPet>): boolean =>
 /** @throws {InvalidPetError} it is not an int64, or an earlier row has it */
 function requireUniqueId(given: unknown, earlier: ReadonlyMap<bigint, ChangedRow>): bigint {
   const id = toInt64(given);
-  if (id === undefined) throw invalidId('must be a 64-bit integer');
+  if (id === undefined) throw invalidId(INT64_RULE);
   const other = earlier.get(id);
   if (other) throw invalidId(`is the id of line ${other.line}, too`);
   return id;

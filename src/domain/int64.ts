@@ -4,6 +4,9 @@ export const INT64_MIN = -(2n ** 63n);
 /** The largest 64-bit signed integer, 2^63 - 1. */
 export const INT64_MAX = 2n ** 63n - 1n;
 
+/** The rule of an id, as the rest of a sentence. */
+export const INT64_RULE = 'must be a 64-bit integer';
+
 /** Whether `value` is a bigint from -2^63 to 2^63 - 1. */
 export const isInt64 = (value: unknown): value is bigint =>
   typeof value === 'bigint' && value >= INT64_MIN && value <= INT64_MAX;

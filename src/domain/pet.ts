@@ -1,5 +1,5 @@
 import { InvalidPetError, type Fault } from './errors.js';
-import { INT64_MAX, INT64_MIN, toInt64 } from './int64.js';
+import { INT64_MAX, INT64_MIN, INT64_RULE, toInt64 } from './int64.js';
 import { DEFAULT_STATUS, petStatusFault, type PetStatus } from './pet-status.js';
 import { isBlank, isLongerThan, textFault } from './text.js';
 
@@ -90,7 +90,7 @@ export function petChange(given: Partial<NewPet>): Partial<UnsavedPet> {
 export function petFrom(data: { readonly [Field in keyof Pet]?: unknown }): Pet {
   const { name, categoryId, status } = data;
   const id = toInt64(data.id);
-  if (id === undefined) throw invalid('id', 'must be a 64-bit integer');
+  if (id === undefined) throw invalid('id', INT64_RULE);
   return petWithId(id, validFields({ name, categoryId, status }));
 }
 
@@ -105,21 +105,27 @@ export const fingerprintOf = ({ name, categoryId, status }: UnsavedPet): string 
 /** Fields as they were given, unchecked. */
 type Fields = Readonly<Record<keyof UnsavedPet, unknown>>;
 
+/** The same fields, checked: optional where they were. */
+type Valid<Given extends Partial<Fields>> = {
+  readonly [Field in keyof Given]: UnsavedPet[Field & keyof Fields];
+};
+
 /**
  * The given fields, checked and frozen: a category that is a number becomes a bigint. A field with the value
  * `undefined` is a fault; a change omits it.
  * @throws {InvalidPetError} naming every fault
  */
-function validFields(given: Fields): UnsavedPet;
-function validFields(given: Partial<Fields>): Partial<UnsavedPet>;
-function validFields(given: Partial<Fields>): Partial<UnsavedPet> {
+function validFields<Given extends Partial<Fields>>(given: Given): Valid<Given> {
   const faults = Object.entries(given).flatMap(([field, value]): Fault[] => {
     const message = value === undefined ? 'is required' : RULES[field as keyof Fields](value);
     return message === undefined ? [] : [{ field, message }];
   });
   if (faults.length > 0) throw new InvalidPetError(faults);
   const categoryId = toInt64(given.categoryId);
-  return Object.freeze({ ...given, ...(categoryId !== undefined && { categoryId }) }) as UnsavedPet;
+  return Object.freeze({
+    ...given,
+    ...(categoryId !== undefined && { categoryId }),
+  }) as Valid<Given>;
 }
 
 function requireObject<Given extends object>(given: Given): Given {
