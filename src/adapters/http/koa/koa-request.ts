@@ -4,10 +4,22 @@ import { types } from 'node:util';
 import type { Principal } from '../../../application/ports/authenticator.js';
 import { bodyAlreadyRead, clientDisconnected, payloadTooLarge } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
+import type { HttpRequest } from '../http-message.js';
 import { NodeRequest } from '../node/node-request.js';
 
-/** A request of Koa. koa-bodyparser reads its body, unless the host's own has. */
-export class KoaRequest extends NodeRequest {
+/**
+ * Returns what makes a request for an interface from a context of Koa. koa-bodyparser reads the body, unless the host's
+ * own has. It reads all types, because the interface checks the type, and only the text that it keeps is used: its own
+ * parsing rounds integers.
+ */
+export function koaRequests({ settings }: HttpInterface): (context: Context) => HttpRequest {
+  // Its types allow only a text; a number works, too.
+  const jsonLimit = settings.bodyLimit as never;
+  const parseBody = bodyParser({ jsonLimit, detectJSON: () => true });
+  return (context) => new KoaRequest(context, parseBody);
+}
+
+class KoaRequest extends NodeRequest {
   readonly #context: Context;
   readonly #parseBody: Middleware;
 
@@ -22,16 +34,17 @@ export class KoaRequest extends NodeRequest {
   }
 
   override async readBody(limit: number): Promise<Uint8Array | string> {
-    const { rawBody = await this.#parsed(limit) }: { rawBody?: unknown } = this.#context.request;
-    if (typeof rawBody !== 'string' && !types.isUint8Array(rawBody)) throw bodyAlreadyRead();
-    if (Buffer.byteLength(rawBody) > limit) throw payloadTooLarge(limit);
-    return rawBody;
+    const { req, request } = this.#context;
+    const { rawBody: kept } = request; // by the host's own parser
+    const body = kept ?? (req.readableDidRead ? undefined : await this.#readText(limit));
+    if (typeof body !== 'string' && !types.isUint8Array(body)) throw bodyAlreadyRead();
+    if (Buffer.byteLength(body) > limit) throw payloadTooLarge(limit);
+    return body;
   }
 
-  /** The text that koa-bodyparser reads; `undefined` if another parser has read the body. */
-  async #parsed(limit: number): Promise<unknown> {
+  /** Lets koa-bodyparser read the body. */
+  async #readText(limit: number): Promise<unknown> {
     const { req, res, request } = this.#context;
-    if (req.readableDidRead) return undefined;
     delete req.headers['content-encoding']; // it is `identity` here, and the parser refuses `Identity`
     // The parser skips a request whose `body` is set, and the host's own sets {} for types that it does not read.
     request.body = undefined;
@@ -49,11 +62,3 @@ export class KoaRequest extends NodeRequest {
     }
   }
 }
-
-/**
- * koa-bodyparser for the bodies of an interface. It reads all types, because the interface checks the type. Only
- * the text that it keeps is used: its own parsing rounds integers.
- */
-export const bodyParserOf = ({ settings }: HttpInterface): Middleware =>
-  // Its types allow only a text; a number works, too.
-  bodyParser({ jsonLimit: settings.bodyLimit as never, detectJSON: () => true });

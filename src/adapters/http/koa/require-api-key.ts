@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 import type { Scope } from '../../../application/ports/authenticator.js';
 import type { HttpInterface } from '../http-interface.js';
-import { KoaRequest, bodyParserOf } from './koa-request.js';
+import { koaRequests } from './koa-request.js';
 import { respond } from './koa-response.js';
 
 /**
@@ -11,10 +11,9 @@ import { respond } from './koa-response.js';
  * `stringifyJson` for animals.
  */
 export function requireApiKey(http: HttpInterface, scope: Scope): Middleware {
-  const parseBody = bodyParserOf(http);
+  const requestOf = koaRequests(http);
   return async (context, next) => {
-    const request = new KoaRequest(context, parseBody);
-    const refusal = await http.guard(request, scope, (requestId) => {
+    const refusal = await http.guard(requestOf(context), scope, (requestId) => {
       context.set('X-Request-Id', requestId);
       return next();
     });
