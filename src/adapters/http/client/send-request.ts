@@ -1,5 +1,5 @@
 import { unlessAborted, type CallOptions } from '../../../application/call-options.js';
-import { UnavailableError } from '../../../domain/errors.js';
+import { IdempotencyConflictError, UnavailableError } from '../../../domain/errors.js';
 import { parseJson } from '../../../json.js';
 import { ServiceError, portErrorOf } from './service-error.js';
 
@@ -51,7 +51,7 @@ export function requestSender(options: AnimalStoreClientOptions): Send {
   const baseUrl = readBaseUrl(options.baseUrl);
   if (typeof apiKey !== 'function') requireBearerToken(apiKey);
 
-  async function attempt<T>(request: ClientRequest<T>, key: string, signal: AbortSignal) {
+  async function sendOnce<T>(request: ClientRequest<T>, key: string, signal: AbortSignal) {
     signal.throwIfAborted(); // perhaps aborted while the key was fetched, or in a pause
     const { method, path, query = {}, headers, body, read } = request;
     const given = Object.entries(query).filter(([, value]) => value !== undefined);
@@ -77,10 +77,10 @@ export function requestSender(options: AnimalStoreClientOptions): Send {
     const key = requireBearerToken(typeof apiKey === 'function' ? await apiKey() : apiKey);
     for (let retry = 0; ; retry += 1) {
       try {
-        return await attempt(request, key, signal);
+        return await sendOnce(request, key, signal);
       } catch (cause) {
-        if (retry >= retries || signal.aborted || !shouldRetry(cause, request))
-          throw portErrorOf(cause, request.path);
+        const error = portErrorOf(cause, request.path);
+        if (retry >= retries || signal.aborted || !shouldRetry(error, request)) throw error;
         const retryAfter = (cause instanceof ServiceError && cause.retryAfter) || 0;
         await pause(retryAfter * 1000 + Math.random() * 200 * 2 ** retry, signal);
       }
@@ -112,12 +112,13 @@ function readResponse<T>(response: Response, text: string, read: ClientRequest<T
 }
 
 /** Whether a retry is safe and can help. */
-function shouldRetry(cause: unknown, { isSafeToRepeat = true }: ClientRequest<unknown>): boolean {
-  // Without a response, the outcome is unknown.
-  if (!(cause instanceof ServiceError)) return isSafeToRepeat;
+function shouldRetry(error: unknown, { isSafeToRepeat = true }: ClientRequest<unknown>): boolean {
+  // Whether the service has done its work is unknown.
+  if (error instanceof UnavailableError) return isSafeToRepeat;
   // The first create is still in progress. A retry returns its result.
-  if (cause.code === 'idempotency_conflict') return true;
-  return (isSafeToRepeat ? [408, 429, 502, 503, 504] : [408, 429]).includes(cause.status);
+  if (error instanceof IdempotencyConflictError) return true;
+  // The service has done nothing: it waited for the request, or got too many.
+  return error instanceof ServiceError && [408, 429].includes(error.status);
 }
 
 /** Waits these milliseconds, or until the call is aborted. */

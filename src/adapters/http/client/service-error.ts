@@ -51,9 +51,8 @@ export function portErrorOf(cause: unknown, path: string): unknown {
   if (!(cause instanceof ServiceError))
     return new UnavailableError('reaching the service', { cause });
   const { message, retryAfter, status } = cause;
-  // A proxy in front of an unreachable service.
-  const isFromProxy = cause.code === 'unexpected_response' && [502, 503, 504].includes(status);
-  const code = isFromProxy ? 'service_unavailable' : cause.code;
+  // Of the service, or of a proxy that cannot reach it.
+  const code = [502, 503, 504].includes(status) ? 'service_unavailable' : cause.code;
   if (!Object.hasOwn(PORT_ERRORS, code)) return cause;
   const error = PORT_ERRORS[code as AnimalStoreErrorCode]({ cause, retryAfter }, path);
   // The service's message, which names the faults, replaces the constructor's.
