@@ -3,15 +3,19 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { UnavailableError, isAnimalStoreError } from '../../domain/errors.js';
 import { retryWhileBusy } from './retry-while-busy.js';
 
-/** A write that waits for its transaction. */
+/** A call that waits for its transaction. */
 interface Write {
   /**
-   * Does the work, and returns a function that settles the call after the commit. May run more than once. An error of
-   * the animal store rejects this call alone, and must be thrown before the first change. Any other error rolls back
-   * the transaction, and rejects every waiting write.
+   * Writes, and returns the result of the call. Runs again when the transaction is retried. An error of the animal store
+   * rejects this call alone, and must be thrown before the first change. Any other error rolls back the transaction,
+   * and rejects every waiting call.
    */
-  readonly run: () => () => void;
+  readonly work: () => unknown;
+  /** Called with the result after the commit. */
+  readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
+  /** Once it is aborted, the work is skipped: the caller has its rejection already. */
+  readonly signal: AbortSignal | undefined;
 }
 
 /** Most writes in one transaction: about 25 ms, during which nothing else runs. */
@@ -44,11 +48,12 @@ export function groupCommit(database: DatabaseSync, beforeWriting: () => void) {
     flushing = undefined;
   }
 
-  function commit(group: readonly Write[]) {
+  /** Returns functions that settle the calls: not before the commit, because a retry may change an outcome. */
+  function commit(group: readonly Write[]): Array<() => void> {
     beforeWriting();
     try {
       database.exec('BEGIN IMMEDIATE');
-      const settlers = group.map(runInTransaction);
+      const settlers = group.filter(({ signal }) => !signal?.aborted).map(settlerOf);
       database.exec('COMMIT');
       return settlers;
     } finally {
@@ -56,9 +61,10 @@ export function groupCommit(database: DatabaseSync, beforeWriting: () => void) {
     }
   }
 
-  function runInTransaction(write: Write) {
+  function settlerOf(write: Write): () => void {
     try {
-      return write.run();
+      const result = write.work();
+      return () => write.resolve(result);
     } catch (error) {
       if (isAnimalStoreError(error)) return () => write.reject(error);
       write.reject(error); // this call gets its own error, the others the one below

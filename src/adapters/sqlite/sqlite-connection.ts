@@ -41,21 +41,20 @@ export function sqliteConnection(
       });
     },
 
-    /** Resolves after the commit. For `work` the rules of `run` in group-commit.ts apply. */
+    /** Resolves after the commit. For `work` the rules of group-commit.ts apply. */
     async write<Result>(doing: string, { signal }: CallOptions = {}, work: () => Result) {
       signal?.throwIfAborted();
       requireOpen(doing);
       requireWritable(mode, doing);
-      const { promise, resolve, reject } = Promise.withResolvers<Result>();
-      writes.submit({
-        run() {
-          if (signal?.aborted) return () => {}; // already rejected
-          const result = work();
-          return () => resolve(result);
-        },
-        reject: (error) => reject(rejectionFor(doing, error)),
+      const written = new Promise<Result>((resolve, reject) => {
+        writes.submit({
+          work,
+          resolve: resolve as (result: unknown) => void,
+          reject: (error) => reject(rejectionFor(doing, error)),
+          signal,
+        });
       });
-      return unlessAborted(promise, signal);
+      return unlessAborted(written, signal);
     },
 
     /** Refuses new calls, and closes when all writes are settled. Safe to call twice. */
