@@ -23,7 +23,8 @@ export function openToWrite(file: string, mayBeEmpty: boolean): DatabaseSync {
     if (!hasCode(error, 'READONLY')) throw error;
   }
   return connect(file, { readOnly: false }, (database) => {
-    requireStore(database, file, mayBeEmpty); // a file that needed recovery was not checked above
+    if (mayBeEmpty) createSchema(database);
+    requireStore(database, file); // a file that needed recovery was not checked above
     database.exec(`
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
@@ -31,10 +32,6 @@ export function openToWrite(file: string, mayBeEmpty: boolean): DatabaseSync {
       PRAGMA trusted_schema = OFF; -- a schema that others have changed can call no unsafe functions
       PRAGMA temp_store = MEMORY; -- no temporary files
     `);
-    if (mayBeEmpty) {
-      createSchema(database);
-      requireStore(database, file); // another program may have filled the file first
-    }
     try {
       // The log of a process that died may be unsynced: a checkpoint syncs it before it copies.
       database.exec('PRAGMA wal_checkpoint');

@@ -37,7 +37,7 @@ const SCHEMA = `
 /** Whether the database is empty: a new file, or one whose creation was interrupted. */
 const isEmpty = (database: DatabaseSync): boolean => pragma(database, 'schema_version') === 0n;
 
-/** Creates the schema in an empty database, unless another process is faster. */
+/** Creates the schema if the database is empty. */
 export function createSchema(database: DatabaseSync): void {
   database.exec('BEGIN IMMEDIATE');
   if (isEmpty(database)) database.exec(SCHEMA);
