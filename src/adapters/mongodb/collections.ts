@@ -8,7 +8,7 @@ const INDEXES: IndexDescription[] = [
 ];
 
 /** Before the first write: checks the collections, and creates the indexes that are missing. */
-export async function prepareDatabase(database: Db): Promise<void> {
+export async function prepareCollections(database: Db): Promise<void> {
   const pets = database.collection('pets');
   const existing = (await checkCollections(database)) ? await pets.indexes() : [];
   const shapes = new Set(existing.map(shapeOf));

@@ -1,6 +1,6 @@
 import type { ApiKeyRecord, ApiKeyRepository } from '../../application/ports/api-key-repository.js';
+import { READ_OPTIONS } from './mongo-client.js';
 import type { MongoConnection } from './mongo-connection.js';
-import { READ_OPTIONS } from './mongo-database.js';
 import { retryableInsert } from './retryable-insert.js';
 
 /** An API key, under its id. */

@@ -2,8 +2,8 @@ import type { Db } from 'mongodb';
 import { unlessAborted, type CallOptions } from '../../application/call-options.js';
 import { requireWritable, type OpenMode } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
+import { prepareCollections } from './collections.js';
 import { isStoreFailure, isTimeout } from './mongo-errors.js';
-import { prepareDatabase } from './prepare-database.js';
 import { retry } from './retry.js';
 import { watchServers } from './server-failures.js';
 
@@ -57,7 +57,7 @@ export function mongoConnection(database: Db, mode: OpenMode) {
   ): Promise<Result> {
     requireWritable(mode, doing);
     return run(doing, options, async () => {
-      preparing ??= prepareDatabase(database);
+      preparing ??= prepareCollections(database);
       try {
         await preparing;
         return await work();

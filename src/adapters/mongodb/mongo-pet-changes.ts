@@ -2,10 +2,17 @@ import type { UpdateFilter } from 'mongodb';
 import type { PetChanges } from '../../application/ports/pet-changes.js';
 import { StatusConflictError, UnavailableError } from '../../domain/errors.js';
 import type { PetStatus } from '../../domain/pet-status.js';
+import { READ_OPTIONS } from './mongo-client.js';
 import type { MongoConnection } from './mongo-connection.js';
-import { READ_OPTIONS } from './mongo-database.js';
 import { isTransient } from './mongo-errors.js';
-import { REMOVAL, petCollection, present, toPet, type PetDocument } from './pet-document.js';
+import {
+  ANY_STATUS,
+  REMOVAL,
+  matching,
+  petCollection,
+  toPet,
+  type PetDocument,
+} from './pet-document.js';
 
 /** Changes and removals in a MongoDB database: the server compares and changes in one step. */
 export function mongoPetChanges({ database, write }: MongoConnection): PetChanges {
@@ -16,14 +23,14 @@ export function mongoPetChanges({ database, write }: MongoConnection): PetChange
     from: PetStatus | undefined,
     update: UpdateFilter<PetDocument>,
   ) {
-    const wanted = { _id: { $eq: id }, status: present(from) };
+    const wanted = { _id: { $eq: id }, status: matching(from) };
     while (true) {
       const updated = await pets
         .findOneAndUpdate(wanted, update, { returnDocument: 'after' })
         .catch(refuseToRetry);
       if (updated) return updated;
       if (from === undefined) return undefined;
-      const found = await pets.findOne({ _id: { $eq: id }, status: present() }, READ_OPTIONS);
+      const found = await pets.findOne({ _id: { $eq: id }, status: ANY_STATUS }, READ_OPTIONS);
       if (!found) return undefined;
       const { status } = toPet(found);
       if (status !== from) throw new StatusConflictError(status);

@@ -1,17 +1,17 @@
 import type { CreatedPet } from '../../application/animal-store.js';
-import type { CallOptions } from '../../application/call-options.js';
 import { claimId, type PetRepository } from '../../application/ports/pet-repository.js';
 import {
   IdempotencyConflictError,
   IdempotencyKeyReusedError,
   UnavailableError,
 } from '../../domain/errors.js';
-import { fingerprintOf, petWithId, type UnsavedPet } from '../../domain/pet.js';
+import { fingerprintOf, petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
+import { READ_OPTIONS } from './mongo-client.js';
 import type { MongoConnection } from './mongo-connection.js';
-import { READ_OPTIONS } from './mongo-database.js';
 import {
+  ANY_STATUS,
+  matching,
   petCollection,
-  present,
   toPet,
   type PetDocument,
   type StoredClaim,
@@ -23,12 +23,10 @@ import { retryableInsert } from './retryable-insert.js';
 export function mongoPets({ database, read, write }: MongoConnection, ids: PetIds): PetRepository {
   const pets = petCollection(database);
 
-  async function create(
-    pet: UnsavedPet,
-    options: CallOptions | undefined,
-    claim?: StoredClaim,
-    now = 0,
-  ): Promise<CreatedPet> {
+  /**
+   * Returns an insert of this animal that is safe to retry. It resolves to `undefined` if another animal has the claim.
+   */
+  function inserting(pet: UnsavedPet, claim?: StoredClaim): () => Promise<Pet | undefined> {
     let id: bigint | undefined; // every try inserts the same id
     // Whether an earlier try has stored this: no change touches a claim; without one, the fields must be equal.
     const isOwn = (stored: PetDocument): boolean =>
@@ -36,18 +34,17 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
         ? stored.claim?.key === claim.key
         : !stored.claim && fingerprintOf(stored) === fingerprintOf(pet);
     const insert = retryableInsert(pets, isOwn);
-    return write('adding an animal', options, async () => {
+    return async () => {
       id ??= await ids.take();
-      const added = petWithId(id, pet);
-      const { id: _id, ...fields } = added;
-      const taken = await insert({ _id, ...fields, claim });
-      if (taken === undefined) return { pet: added, replayed: false };
-      if (taken === 'claim.key' && claim) return replayOrFree(pet, claim, now);
+      const { name, categoryId, status } = pet;
+      const taken = await insert({ _id: id, name, categoryId, status, claim });
+      if (taken === undefined) return petWithId(id, pet);
+      if (taken === 'claim.key') return undefined;
       const cause = new Error(
         `the new id ${id} is taken. If that recurs, the counter of ids is behind: restore the whole database.`,
       );
       throw new UnavailableError('adding an animal', { cause });
-    });
+    };
   }
 
   /**
@@ -72,25 +69,29 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
 
   return {
     async add(pet, options) {
-      const created = await create(pet, options);
-      return created.pet;
+      const added = await write('adding an animal', options, inserting(pet));
+      return added as Pet; // without a claim, no other animal has it
     },
 
     addOnce(pet, { fingerprint, keepUntil, ...scopeAndKey }, now, options) {
       const claim = { key: claimId(scopeAndKey), fingerprint, keepUntil };
-      return create(pet, options, claim, now);
+      const insert = inserting(pet, claim);
+      return write('adding an animal', options, async () => {
+        const added = await insert();
+        return added ? { pet: added, replayed: false } : replayOrFree(pet, claim, now);
+      });
     },
 
     findById: (id, options) =>
       read('reading an animal', options, async () => {
-        const filter = { _id: { $eq: id }, status: present() };
+        const filter = { _id: { $eq: id }, status: ANY_STATUS };
         const found = await pets.findOne(filter, READ_OPTIONS);
         return found ? toPet(found) : undefined;
       }),
 
     list: ({ after = 0n, limit, status }, options) =>
       read('listing animals', options, async () => {
-        const filter = { _id: { $gt: after }, status: present(status) };
+        const filter = { _id: { $gt: after }, status: matching(status) };
         const found = pets.find(filter, READ_OPTIONS).sort({ _id: 1 }).limit(limit);
         return (await found.toArray()).map(toPet);
       }),

@@ -6,15 +6,15 @@ import {
   type OpenOptions,
 } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
+import { checkCollections } from './collections.js';
 import { mongoApiKeys } from './mongo-api-keys.js';
+import { READ_OPTIONS, mongoDatabase } from './mongo-client.js';
 import { mongoConnection, type MongoConnection } from './mongo-connection.js';
-import { READ_OPTIONS, mongoDatabase } from './mongo-database.js';
 import { MongoStoreError } from './mongo-errors.js';
 import { mongoPetChanges } from './mongo-pet-changes.js';
 import { mongoPets } from './mongo-pets.js';
 import { mongoTransfer } from './mongo-transfer.js';
 import { petIds } from './pet-ids.js';
-import { checkCollections } from './prepare-database.js';
 import { startSweeping } from './sweep.js';
 
 /** How long a check may take, in milliseconds. Shorter than the server's timeout: it must be quick. */

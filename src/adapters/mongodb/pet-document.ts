@@ -19,9 +19,12 @@ export interface PetDocument extends UnsavedPet {
 
 export const petCollection = (database: Db): Collection<PetDocument> => database.collection('pets');
 
-/** The filter of `status` for animals that were not removed. Unlike `$exists`, `$in` uses the index. */
-export const present = (status?: PetStatus) =>
-  status ? { $eq: status } : { $in: [...PET_STATUSES] };
+/** Matches every status. A removed animal has none. Unlike `$exists`, `$in` uses the index. */
+export const ANY_STATUS = { $in: [...PET_STATUSES] };
+
+/** Matches this status; for `undefined`, every status. */
+export const matching = (status: PetStatus | undefined) =>
+  status === undefined ? ANY_STATUS : { $eq: status };
 
 /** The update that removes an animal. */
 export const REMOVAL = { $unset: { name: 1, categoryId: 1, status: 1 } } as const;

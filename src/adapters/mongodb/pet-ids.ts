@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { READ_OPTIONS } from './mongo-database.js';
+import { READ_OPTIONS } from './mongo-client.js';
 
 /** How many ids a process takes at a time. Ids left over when the process ends are never used. */
 const BLOCK_SIZE = 1000n;

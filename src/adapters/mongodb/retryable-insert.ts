@@ -1,5 +1,5 @@
 import type { Collection, Filter, OptionalUnlessRequiredId } from 'mongodb';
-import { READ_OPTIONS } from './mongo-database.js';
+import { READ_OPTIONS } from './mongo-client.js';
 import { takenField, type UniqueField } from './mongo-errors.js';
 
 /**

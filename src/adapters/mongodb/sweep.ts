@@ -1,6 +1,6 @@
 import { CLOCK_TOLERANCE } from '../../application/ports/pet-repository.js';
+import { READ_OPTIONS } from './mongo-client.js';
 import type { MongoConnection } from './mongo-connection.js';
-import { READ_OPTIONS } from './mongo-database.js';
 import { LEFTOVER, petCollection } from './pet-document.js';
 
 /** How often to sweep, in milliseconds: once a day. */

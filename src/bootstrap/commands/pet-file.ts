@@ -3,8 +3,8 @@ import { parse } from 'csv-parse';
 import { extname } from 'node:path';
 import type { ImportRow, LineFault } from '../../application/import-pets.js';
 import { parseInt64 } from '../../domain/int64.js';
-import { PET_STATUSES } from '../../domain/pet-status.js';
 import { PET_FIELDS, type Pet } from '../../domain/pet.js';
+import { PET_STATUSES } from '../../domain/pet-status.js';
 import { parseJson } from '../../json.js';
 import { UsageError } from './command-line.js';
 

@@ -1,8 +1,8 @@
 import type { ServiceIdentifier } from 'inversify';
 import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
-import type { HttpInterface, HttpLog, Readiness } from '../../adapters/http/index.js';
 import type { Admission } from '../../adapters/http/admission.js';
+import type { HttpInterface, HttpLog, Readiness } from '../../adapters/http/index.js';
 import type { AnimalStore, Authenticator, Clock, Store, StoreFactory } from '../../index.js';
 import type { Settings } from './settings.js';
 
