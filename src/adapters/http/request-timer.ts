@@ -1,7 +1,7 @@
 import { UnavailableError } from '../../domain/errors.js';
 
 /**
- * Limits the time of a request or a health check. `stop` it when the work is done. `AbortSignal.any` with
+ * Limits the time of work, such as a request or a health check. `stop` it when the work is done. `AbortSignal.any` with
  * `AbortSignal.timeout` would do the same, and cost forty times as much.
  */
 export class RequestTimer {

@@ -77,19 +77,23 @@ const http = new ContainerModule(({ bind }) => {
     ({ maxInFlight }) => new AdmissionControl({ maxInFlight }),
     [TOKENS.settings],
   );
-  bind(TOKENS.httpInterface).toDynamicValue(async (context) => {
-    const { HttpInterface } = await import('../../adapters/http/index.js');
-    const { readDocsFiles } = await import('../../adapters/http/node/docs-files.js');
-    return new HttpInterface({
-      settings: context.get(TOKENS.settings),
-      animalStore: await context.getAsync(TOKENS.animalStore),
-      authenticator: await context.getAsync(TOKENS.authenticator),
-      readiness: await context.getAsync(TOKENS.readiness),
-      log: await context.getAsync(TOKENS.httpLog),
-      admission: await context.getAsync(TOKENS.admission),
-      docs: await readDocsFiles(),
-    });
-  });
+  bind(TOKENS.httpInterface).toResolvedValue(
+    async (settings, animalStore, authenticator, readiness, log, admission) => {
+      const { HttpInterface } = await import('../../adapters/http/index.js');
+      const { readDocsFiles } = await import('../../adapters/http/node/docs-files.js');
+      const docs = await readDocsFiles();
+      const parts = { settings, animalStore, authenticator, readiness, log, admission, docs };
+      return new HttpInterface(parts);
+    },
+    [
+      TOKENS.settings,
+      TOKENS.animalStore,
+      TOKENS.authenticator,
+      TOKENS.readiness,
+      TOKENS.httpLog,
+      TOKENS.admission,
+    ],
+  );
   bind(TOKENS.requestListener).toResolvedValue(
     async (httpInterface) => {
       const { createKoaApp } = await import('../../adapters/http/koa/index.js');

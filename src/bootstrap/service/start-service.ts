@@ -2,6 +2,7 @@ import type { Container } from 'inversify';
 import { setTimeout as delay } from 'node:timers/promises';
 import { crossOriginHeaders } from '../../adapters/http/cross-origin.js';
 import { NodeServer } from '../../adapters/http/node/node-server.js';
+import { RequestTimer } from '../../adapters/http/request-timer.js';
 import type { Store } from '../../application/ports/store.js';
 import { TOKENS } from './tokens.js';
 
@@ -65,18 +66,17 @@ export async function startService(container: Container): Promise<Service> {
 }
 
 /** Closes the store. Resolves to whether that succeeded in time: a store that hangs must not keep the process. */
-const closeInTime = (store: Store): Promise<boolean> =>
-  new Promise((resolve) => {
-    const settle = (isClosed: boolean): void => {
-      clearTimeout(timer);
-      resolve(isClosed);
-    };
-    const timer = setTimeout(settle, CLOSING_TIME, false);
-    store.close().then(
-      () => settle(true),
-      () => settle(false),
-    );
-  });
+async function closeInTime(store: Store): Promise<boolean> {
+  const timer = new RequestTimer(CLOSING_TIME);
+  try {
+    await timer.limit(store.close());
+    return true;
+  } catch {
+    return false;
+  } finally {
+    timer.stop();
+  }
+}
 
 /** The host as URLs write it; for a wildcard address, the loopback address. */
 export function addressOf(host: string): string {
