@@ -48,12 +48,12 @@ describe('The command line', () => {
   });
 
   const wrong: ReadonlyArray<readonly [line: string, says: RegExp]> = [
-    ['serv', /unknown command 'serv'[^]*Did you mean serve\?/],
+    ['serv', /unknown command[^]*Did you mean serve\?/],
     ['import', /missing required argument 'FILE'/],
-    ['import a.csv b.csv', /too many arguments for 'import'. Expected 1 argument but got 2\./],
+    ['import a.csv b.csv', /too many arguments/],
     ['serve --portt 1', /Did you mean --port\?/],
-    ['serve --port=', /'--port <number>' must not be empty/],
-    ['import a.csv --format xml', /Allowed choices are csv, ndjson/],
+    ['serve --port=', /--port.* must not be empty/],
+    ['import a.csv --format xml', /csv.*ndjson/],
     ['export animals.txt', /must end in .csv or .ndjson/],
   ];
   for (const [line, says] of wrong)
