@@ -4,20 +4,24 @@ import { ManagedApiKeys, type ManagedApiKey } from '../../application/manage-api
 import { SCOPES, type Scope } from '../../application/ports/authenticator.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { OpenMode, Store } from '../../application/ports/store.js';
-import { duration, list, refuse } from '../service/setting-readers.js';
+import { duration, list } from '../service/setting-readers.js';
 import { TOKENS } from '../service/tokens.js';
-import { UsageError, addCommand, note, print, type CommandContext } from './command-line.js';
+import {
+  UsageError,
+  addCommand,
+  note,
+  print,
+  readOption,
+  type CommandContext,
+} from './command-line.js';
 import { withStore } from './with-store.js';
 
 const MAX_DAYS = 36_500; // a hundred years
 
-/** If the value is missing, commander takes the next option as the value. */
-const readName = (text: string): string => (text.startsWith('--') ? refuse('needs a value') : text);
-
 interface IssueOptions {
   readonly name: string;
-  readonly scope?: readonly string[];
-  readonly expires?: number;
+  readonly scope?: string;
+  readonly expires?: string;
 }
 
 export function addKeyCommands(program: Command, context: CommandContext): void {
@@ -27,24 +31,10 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
 
   const issueSummary = 'Issues an API key and prints it, alone on stdout and only this once.';
   addCommand(keys, 'issue', issueSummary, issueExample)
-    .requiredOption('--name <name>', 'name of the key in lists: 1 to 100 characters', readName)
-    .option('--scope <scopes>', `what the key may do: ${SCOPES.join(',')} (default: all)`, list)
-    .option(
-      '--expires <duration>',
-      'lifetime, such as 12h or 90d (default: unlimited)',
-      duration(1, MAX_DAYS),
-    )
-    .action(({ name, scope = SCOPES, expires }: IssueOptions) =>
-      withKeys(context, 'create', async (managed, { location }, clock) => {
-        const expiresAt =
-          expires === undefined ? undefined : new Date(clock.now().getTime() + expires);
-        const request = { name, scopes: scope as readonly Scope[], expiresAt };
-        const { key, record } = await managed.issue(request, { signal });
-        await print(io, `${key}\n`);
-        const what = `key ${record.id} (${record.name}) in ${location}`;
-        note(io, `Issued ${what} with ${record.scopes.join(', ')}. End: ${endOf(record)}`);
-      }),
-    );
+    .requiredOption('--name <name>', 'name of the key in lists: 1 to 100 characters')
+    .option('--scope <scopes>', `what the key may do: ${SCOPES.join(',')} (default: all)`)
+    .option('--expires <duration>', 'lifetime, such as 12h or 90d (default: unlimited)')
+    .action((options: IssueOptions) => issueKey(context, options));
 
   addCommand(keys, 'list', 'Lists the API keys, oldest first.', 'animal-store keys list')
     .option('--json', 'print JSON, for machines')
@@ -66,6 +56,24 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
         note(io, `Revoked key ${key.id} (${key.name}).`);
       }),
     );
+}
+
+async function issueKey(
+  context: CommandContext,
+  { name, scope, expires }: IssueOptions,
+): Promise<void> {
+  const { io, signal } = context;
+  // If the name is missing, commander takes the next option as the name.
+  if (name.startsWith('--')) throw new UsageError('--name needs a value.');
+  const scopes = scope === undefined ? SCOPES : (list(scope) as readonly Scope[]);
+  const lifetime = expires && readOption('--expires', expires, duration(1, MAX_DAYS));
+  await withKeys(context, 'create', async (managed, { location }, clock) => {
+    const expiresAt = lifetime ? new Date(clock.now().getTime() + lifetime) : undefined;
+    const { key, record } = await managed.issue({ name, scopes, expiresAt }, { signal });
+    await print(io, `${key}\n`);
+    const what = `key ${record.id} (${record.name}) in ${location}`;
+    note(io, `Issued ${what} with ${record.scopes.join(', ')}. End: ${endOf(record)}`);
+  });
 }
 
 /** The managed keys of a store; `undefined` if the store cannot hold any. */

@@ -12,7 +12,7 @@ import { UsageError } from './command-line.js';
 const FORMATS = ['csv', 'ndjson'];
 
 export const formatOption = (): Option =>
-  new Option('--format <format>', 'default: the ending of FILE').choices(FORMATS);
+  new Option('--format <format>', `${FORMATS.join(' or ')} (default: the ending of FILE)`);
 
 /** @throws {UsageError} the ending is unknown. */
 export function isCsv(file: string, format = extname(file).slice(1).toLowerCase()): boolean {

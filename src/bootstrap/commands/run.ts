@@ -37,8 +37,7 @@ export async function run(
     await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
     return 0;
   } catch (error) {
-    // Commander has printed why.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof CommanderError) return exitCodeOf(error, io);
     note(io, textOf(error));
     if (stop.signal.aborted && isCausedBy(error, stop.signal.reason)) return 130;
     return isPermanent(error) ? 2 : 1;
@@ -56,8 +55,7 @@ function programOf(context: CommandContext): Command {
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => note(io, text.trimEnd()),
-      outputError: (text, write) =>
-        write(`${withoutArguments(text)}Add --help to see the arguments and options.`),
+      outputError: () => {}, // printed below, without arguments
     });
   addServeCommand(program, context);
   addKeyCommands(program, context);
@@ -68,18 +66,27 @@ function programOf(context: CommandContext): Command {
   return program;
 }
 
-/**
- * A message of commander without the arguments that it quotes: they may be keys. The name of an unknown command or
- * option stays, if it has letters and hyphens only. Commander's messages, each with a line end:
- * - `error: unknown option 'ARGUMENT'`
- * - `error: option '--port <number>' argument 'ARGUMENT' is invalid. must be ...`
- * - `error: too many arguments for 'serve'. Expected 0 arguments but got 1: ARGUMENT.`
- */
-const withoutArguments = (message: string): string =>
-  message
-    .replace(/(unknown (?:command|option)) '(?!-{0,2}[a-z][a-z-]*'\n)[^]*?'(?=\n)/i, '$1')
-    .replace(/ argument '[^]*' is invalid\./, '')
-    .replace(/ but got (\d+): [^]*/, ' but got $1.\n');
+/** Prints an error of the command line. Commander throws one after help and the version, too. */
+function exitCodeOf(error: CommanderError, io: HostProcess): number {
+  if (error.exitCode === 0) return 0;
+  const isHelp = error.code === 'commander.help'; // a command was given without its subcommand
+  if (!isHelp) note(io, `${unquoted(error)}. Add --help to see the arguments and options.`);
+  return 2;
+}
+
+/** The messages of commander that quote an argument, without it: it may be a key. */
+const UNQUOTED: Readonly<Record<string, string>> = {
+  'commander.unknownCommand': 'error: unknown command',
+  'commander.unknownOption': 'error: unknown option',
+  'commander.excessArguments': 'error: too many arguments',
+};
+
+function unquoted({ code, message }: CommanderError): string {
+  const short = UNQUOTED[code];
+  if (short === undefined) return message;
+  const [suggestion] = /\(Did you mean .*\)$/.exec(message) ?? [];
+  return suggestion === undefined ? short : `${short} ${suggestion}`;
+}
 
 /** Whether an error is this one, or was caused by it. */
 function isCausedBy(error: unknown, reason: unknown): boolean {

@@ -1,27 +1,37 @@
 import type { Command } from 'commander';
-import { refuse } from '../service/setting-readers.js';
-import { SETTINGS } from '../service/settings.js';
-import { addCommand, type CommandContext } from './command-line.js';
+import { SETTINGS, type Environment } from '../service/settings.js';
+import { UsageError, addCommand, type CommandContext } from './command-line.js';
 
 export function addServeCommand(program: Command, context: CommandContext): void {
   const summary = 'Runs the service until Ctrl-C or SIGTERM. Environment variables configure it.';
   const example = 'LOG_LEVEL=warn animal-store serve --port 8080 --store sqlite:animals.db';
-  const environment = { ...context.io.env };
-  /** Lets an option replace a variable. */
-  const setTo = (name: string) => (text: string) => {
-    environment[name] = text || refuse('must not be empty'); // an empty variable would mean the default
-    delete environment[`${name}_FILE`];
-  };
   addCommand(program, 'serve', summary, example)
-    .option('--host <address>', 'in place of HOST', setTo('HOST'))
-    .option('--port <number>', 'in place of PORT', setTo('PORT'))
-    .option('--store <url>', 'in place of STORE_URL', setTo('STORE_URL'))
+    .option('--host <address>', 'in place of HOST')
+    .option('--port <number>', 'in place of PORT')
+    .option('--store <url>', 'in place of STORE_URL')
     .addHelpText('after', settingsHelp)
-    .action(async () => {
+    .action(async (options: ServeOptions) => {
       // Imported here, so that --help does not load the adapters.
       const { serve } = await import('./serve.js');
-      await serve(context, environment);
+      await serve(context, environmentWith(options, context.io.env));
     });
+}
+
+/** The setting that each option replaces. */
+const REPLACED = { host: 'HOST', port: 'PORT', store: 'STORE_URL' } as const;
+
+type ServeOptions = { readonly [Option in keyof typeof REPLACED]?: string };
+
+/** The environment with the options in place of variables, and of variables that name files. */
+function environmentWith(options: ServeOptions, given: Environment): Environment {
+  const environment = { ...given };
+  for (const [option, text] of Object.entries(options)) {
+    if (text === '') throw new UsageError(`--${option} must not be empty.`); // an empty variable means the default
+    const name = REPLACED[option as keyof ServeOptions];
+    environment[name] = text;
+    delete environment[`${name}_FILE`];
+  }
+  return environment;
 }
 
 function settingsHelp(): string {

@@ -78,12 +78,20 @@ const http = new ContainerModule(({ bind }) => {
     [TOKENS.settings],
   );
   bind(TOKENS.httpInterface).toResolvedValue(
-    async (settings, animalStore, authenticator, readiness, log, admission) => {
+    async (...parts) => {
+      const [settings, animalStore, authenticator, readiness, log, admission] = parts;
       const { HttpInterface } = await import('../../adapters/http/index.js');
       const { readDocsFiles } = await import('../../adapters/http/node/docs-files.js');
       const docs = await readDocsFiles();
-      const parts = { settings, animalStore, authenticator, readiness, log, admission, docs };
-      return new HttpInterface(parts);
+      return new HttpInterface({
+        settings,
+        animalStore,
+        authenticator,
+        readiness,
+        log,
+        admission,
+        docs,
+      });
     },
     [
       TOKENS.settings,

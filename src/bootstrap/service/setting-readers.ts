@@ -2,11 +2,10 @@
  * Readers of single values, for settings and for options of commands. Each throws an Error whose message continues a
  * sentence that starts with the name of the setting or option. No message quotes the value: it may be a secret.
  */
-import { InvalidArgumentError } from 'commander';
 
-/** Throws. `readSettings` adds the name of the setting in front, commander that of the option. */
+/** Throws. The caller adds the name of the setting or option in front. */
 export function refuse(rule: string): never {
-  throw new InvalidArgumentError(rule);
+  throw new Error(rule);
 }
 
 /** Several values, separated by commas or line breaks. */
