@@ -109,19 +109,21 @@ export class HttpInterface {
     work: (requestId: string) => Promise<unknown>,
   ): Promise<HttpResponse | undefined> {
     const context = this.#contextOf(request);
-    const guarded = async () => {
+    let failed: { readonly error: unknown } | undefined;
+    const guarded = async (): Promise<void> => {
       await this.#admit(context, true);
       requireScope(context.principal, scope);
-      // Settled: an error of the work must not reach the catch below, which makes error responses.
-      return Promise.allSettled([work(context.requestId)]);
+      // Kept apart from errors of the interface, which become responses.
+      await work(context.requestId).catch((error: unknown) => {
+        failed = { error };
+      });
     };
-    let outcome: PromiseSettledResult<unknown>;
     try {
-      [outcome] = await this.#inTime(context, guarded());
+      await this.#inTime(context, guarded());
     } catch (error) {
       return errorResponse(error, context.requestId);
     }
-    if (outcome.status === 'rejected') throw outcome.reason;
+    if (failed) throw failed.error;
     return undefined;
   }
 

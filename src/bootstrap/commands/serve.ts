@@ -26,9 +26,9 @@ export async function serve(context: CommandContext, environment: Environment): 
   const container = await createContainer(settings, [logging, ...modules]);
   const logger = container.get(TOKENS.logger);
   // Most services have no ADMIN_PORT, and then load no prom-client.
-  const metrics =
+  const measuring =
     settings.adminPort === undefined ? undefined : await import('../service/metrics.js');
-  const openAdminPort = metrics?.measure(container);
+  const metrics = measuring?.measure(container);
   logger.info({ settings: givenSettings(environment) }, 'settings that differ from their defaults');
 
   const interrupted = interruption(signal, logger);
@@ -37,7 +37,7 @@ export async function serve(context: CommandContext, environment: Environment): 
   if (service === undefined) return void (await flushed(logger));
   let adminPort: AdminPort | undefined;
   try {
-    adminPort = await openAdminPort?.();
+    adminPort = await metrics?.openAdminPort();
     await finishStart(context, container, service, adminPort?.url);
   } catch (error) {
     // An error after a signal is most likely the abort: the service then stops in order, below.

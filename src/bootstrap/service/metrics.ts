@@ -6,6 +6,12 @@ import { Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { addressOf } from './start-service.js';
 import { TOKENS } from './tokens.js';
 
+/** The metrics of a service. */
+export interface Metrics {
+  /** Serves them for Prometheus, without a key. Call it once the service has started. */
+  openAdminPort(): Promise<AdminPort>;
+}
+
 /** The open `ADMIN_PORT`. */
 export interface AdminPort {
   /** The address of the metrics. */
@@ -13,11 +19,8 @@ export interface AdminPort {
   close(): void;
 }
 
-/**
- * Measures the service. Call it before anything gets the log from the container. Returns a function that opens
- * `ADMIN_PORT`: call that once the service has started.
- */
-export function measure(container: Container): () => Promise<AdminPort> {
+/** Measures requests and the process. Call it before anything gets the log from the container. */
+export function measure(container: Container): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const seconds = new Histogram({
@@ -37,38 +40,36 @@ export function measure(container: Container): () => Promise<AdminPort> {
       log.responded(request);
     },
   }));
-  return async () => {
-    const readiness = await container.getAsync(TOKENS.readiness);
-    const admission = await container.getAsync(TOKENS.admission);
-    const gauge = (name: string, help: string, value: () => number | Promise<number>): Gauge =>
-      new Gauge({
-        name,
-        help,
-        registers: [registry],
-        async collect() {
-          this.set(await value());
-        },
-      });
-    gauge('animal_store_ready', '1 if /readyz is 200, else 0.', () =>
-      readiness.check().then(
-        () => 1,
-        () => 0,
-      ),
-    );
-    gauge('animal_store_requests_in_flight', 'Requests in progress.', () => admission.inFlight);
-    const { host, adminPort = 0 } = container.get(TOKENS.settings);
-    return serveMetrics(registry, host, adminPort);
-  };
+  return { openAdminPort: () => openAdminPort(container, registry) };
 }
 
-/** Serves `/metrics` for Prometheus, without a key. */
-async function serveMetrics(registry: Registry, host: string, port: number): Promise<AdminPort> {
+async function openAdminPort(container: Container, registry: Registry): Promise<AdminPort> {
+  const readiness = await container.getAsync(TOKENS.readiness);
+  const admission = await container.getAsync(TOKENS.admission);
+  const gauge = (name: string, help: string, value: () => number | Promise<number>): Gauge =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        this.set(await value());
+      },
+    });
+  gauge('animal_store_ready', '1 if /readyz is 200, else 0.', () =>
+    readiness.check().then(
+      () => 1,
+      () => 0,
+    ),
+  );
+  gauge('animal_store_requests_in_flight', 'Requests in progress.', () => admission.inFlight);
+
+  const { host, adminPort } = container.get(TOKENS.settings);
   const server = createServer((request, response) => {
     if (request.url !== '/metrics') return void response.writeHead(404).end();
     response.setHeader('Content-Type', registry.contentType);
     void registry.metrics().then((text) => response.end(text));
   });
-  await once(server.listen(port, host), 'listening');
+  await once(server.listen(adminPort, host), 'listening');
   const { port: bound } = server.address() as AddressInfo;
   return {
     url: `http://${addressOf(host)}:${bound}/metrics`,
