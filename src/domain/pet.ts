@@ -65,7 +65,7 @@ export const PET_FIELDS = Object.keys(RULES) as ReadonlyArray<keyof UnsavedPet>;
  */
 export function unsavedPet(given: NewPet): UnsavedPet {
   const { name, categoryId, status = DEFAULT_STATUS } = requireObject(given);
-  return validFields({ name, categoryId, status });
+  return valid({ name, categoryId: exact(categoryId), status });
 }
 
 /**
@@ -74,12 +74,12 @@ export function unsavedPet(given: NewPet): UnsavedPet {
  */
 export function petChange(given: Partial<NewPet>): Partial<UnsavedPet> {
   const { name, categoryId, status } = requireObject(given);
-  const fields: Partial<Fields> = {
+  const change = {
     ...(name !== undefined && { name }),
-    ...(categoryId !== undefined && { categoryId }),
+    ...(categoryId !== undefined && { categoryId: exact(categoryId) }),
     ...(status !== undefined && { status }),
   };
-  if (Object.keys(fields).length > 0) return validFields(fields);
+  if (Object.keys(change).length > 0) return valid(change);
   throw invalid('', `it must have at least one of ${PET_FIELDS.join(', ')}`);
 }
 
@@ -88,10 +88,10 @@ export function petChange(given: Partial<NewPet>): Partial<UnsavedPet> {
  * @throws {InvalidPetError} the data is not a valid animal
  */
 export function petFrom(data: { readonly [Field in keyof Pet]?: unknown }): Pet {
-  const { name, categoryId, status } = data;
+  const { name, categoryId, status } = data as Pet; // `valid` checks it
   const id = toInt64(data.id);
   if (id === undefined) throw invalid('id', INT64_RULE);
-  return petWithId(id, validFields({ name, categoryId, status }));
+  return petWithId(id, valid({ name, categoryId: exact(categoryId), status }));
 }
 
 /** The animal that a store keeps under `id`: a frozen copy. */
@@ -102,30 +102,21 @@ export const petWithId = (id: bigint, { name, categoryId, status }: UnsavedPet):
 export const fingerprintOf = ({ name, categoryId, status }: UnsavedPet): string =>
   JSON.stringify([name, String(categoryId), status]);
 
-/** Fields as they were given, unchecked. */
-type Fields = Readonly<Record<keyof UnsavedPet, unknown>>;
-
-/** The same fields, checked: optional where they were. */
-type Valid<Given extends Partial<Fields>> = {
-  readonly [Field in keyof Given]: UnsavedPet[Field & keyof Fields];
-};
+/** A safe number as a bigint. Any other value stays as it is: `valid` refuses it. */
+const exact = (categoryId: bigint | number): bigint =>
+  toInt64(categoryId) ?? (categoryId as bigint);
 
 /**
- * The given fields, checked and frozen: a category that is a number becomes a bigint. A field with the value
- * `undefined` is a fault; a change omits it.
- * @throws {InvalidPetError} naming every fault
+ * Checks the fields, and freezes them.
+ * @throws {InvalidPetError} naming every field that breaks its rule or is `undefined`
  */
-function validFields<Given extends Partial<Fields>>(given: Given): Valid<Given> {
-  const faults = Object.entries(given).flatMap(([field, value]): Fault[] => {
-    const message = value === undefined ? 'is required' : RULES[field as keyof Fields](value);
+function valid<Fields extends Partial<UnsavedPet>>(fields: Fields): Readonly<Fields> {
+  const faults = Object.entries(fields).flatMap(([field, value]): Fault[] => {
+    const message = value === undefined ? 'is required' : RULES[field as keyof UnsavedPet](value);
     return message === undefined ? [] : [{ field, message }];
   });
   if (faults.length > 0) throw new InvalidPetError(faults);
-  const categoryId = toInt64(given.categoryId);
-  return Object.freeze({
-    ...given,
-    ...(categoryId !== undefined && { categoryId }),
-  }) as Valid<Given>;
+  return Object.freeze(fields);
 }
 
 function requireObject<Given extends object>(given: Given): Given {
