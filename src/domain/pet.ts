@@ -1,4 +1,4 @@
-import { InvalidPetError, type Fault } from './errors.js';
+import { InvalidPetError, StatusConflictError, type Fault } from './errors.js';
 import { INT64_MAX, INT64_MIN, INT64_RULE, toInt64 } from './int64.js';
 import { DEFAULT_STATUS, petStatusFault, type PetStatus } from './pet-status.js';
 import { isBlank, isLongerThan, textFault } from './text.js';
@@ -97,6 +97,11 @@ export function petFrom(data: { readonly [Field in keyof Pet]?: unknown }): Pet 
 /** The animal that a store keeps under `id`: a frozen copy. */
 export const petWithId = (id: bigint, { name, categoryId, status }: UnsavedPet): Pet =>
   Object.freeze({ id, name, categoryId, status });
+
+/** @throws {StatusConflictError} the animal has another status than `from`; `undefined` allows any */
+export function requireStatus({ status }: Pet, from: PetStatus | undefined): void {
+  if (from !== undefined && status !== from) throw new StatusConflictError(status);
+}
 
 /** A text for comparing animals: equal exactly if name, category and status are. */
 export const fingerprintOf = ({ name, categoryId, status }: UnsavedPet): string =>

@@ -8,13 +8,8 @@ import {
   type CompleteStore,
   type StoreFactory,
 } from '../../application/ports/store.js';
-import {
-  IdempotencyKeyReusedError,
-  StatusConflictError,
-  UnavailableError,
-} from '../../domain/errors.js';
-import { petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
-import type { PetStatus } from '../../domain/pet-status.js';
+import { IdempotencyKeyReusedError, UnavailableError } from '../../domain/errors.js';
+import { petWithId, requireStatus, type Pet, type UnsavedPet } from '../../domain/pet.js';
 
 /**
  * Opens a new, empty store in the memory of this process. Its data is lost when the process ends. No operation awaits
@@ -55,7 +50,7 @@ export function openMemoryStore(): CompleteStore {
         if (earlier.fingerprint !== claim.fingerprint) throw new IdempotencyKeyReusedError();
         return { pet: petWithId(earlier.petId, pet), replayed: true };
       }
-      // The oldest claims come first: a Map keeps the order of insertion.
+      // The oldest claims come first, as long as the clock does not go backwards: a Map keeps the order of insertion.
       for (const [oldKey, { keepUntil }] of claims) {
         if (keepUntil > now) break;
         claims.delete(oldKey);
@@ -82,18 +77,12 @@ export function openMemoryStore(): CompleteStore {
     },
   };
 
-  /** @throws {StatusConflictError} the animal has another status than `from` */
-  function findWithStatus(id: bigint, from: PetStatus | undefined): Pet | undefined {
-    const pet = petsById.get(id);
-    if (pet && from !== undefined && pet.status !== from) throw new StatusConflictError(pet.status);
-    return pet;
-  }
-
   const changes: PetChanges = {
     async change(id, change, from, { signal } = {}) {
       beginCall('changing an animal', signal);
-      const pet = findWithStatus(id, from);
+      const pet = petsById.get(id);
       if (pet === undefined) return undefined;
+      requireStatus(pet, from);
       const changed = petWithId(id, { ...pet, ...change });
       petsById.set(id, changed);
       return changed;
@@ -101,7 +90,10 @@ export function openMemoryStore(): CompleteStore {
 
     async remove(id, from, { signal } = {}) {
       beginCall('removing an animal', signal);
-      return findWithStatus(id, from) !== undefined && petsById.delete(id);
+      const pet = petsById.get(id);
+      if (pet === undefined) return false;
+      requireStatus(pet, from);
+      return petsById.delete(id);
     },
   };
 

@@ -1,6 +1,7 @@
 import type { UpdateFilter } from 'mongodb';
 import type { PetChanges } from '../../application/ports/pet-changes.js';
-import { StatusConflictError, UnavailableError } from '../../domain/errors.js';
+import { UnavailableError } from '../../domain/errors.js';
+import { requireStatus } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 import { READ_OPTIONS } from './mongo-client.js';
 import type { MongoConnection } from './mongo-connection.js';
@@ -32,8 +33,7 @@ export function mongoPetChanges({ database, write }: MongoConnection): PetChange
       if (from === undefined) return undefined;
       const found = await pets.findOne({ _id: { $eq: id }, status: ANY_STATUS }, READ_OPTIONS);
       if (!found) return undefined;
-      const { status } = toPet(found);
-      if (status !== from) throw new StatusConflictError(status);
+      requireStatus(toPet(found), from);
       // Another call changed the status between the two requests: retry.
     }
   }

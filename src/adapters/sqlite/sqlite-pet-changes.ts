@@ -1,6 +1,5 @@
 import type { PetChanges } from '../../application/ports/pet-changes.js';
-import { StatusConflictError } from '../../domain/errors.js';
-import { petWithId, type Pet } from '../../domain/pet.js';
+import { petWithId, requireStatus, type Pet } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 import { FIND_PET, toPet, toRow, type PetRow } from './pet-row.js';
 import type { SqliteConnection } from './sqlite-connection.js';
@@ -18,11 +17,11 @@ export function sqlitePetChanges(connection: SqliteConnection): PetChanges {
     remove: connection.prepare('DELETE FROM pets WHERE id = ?'),
   };
 
-  /** @throws {StatusConflictError} the animal has another status than `from` */
   function findWithStatus(id: bigint, from: PetStatus | undefined): Pet | undefined {
     const row = sql.find.get(id);
-    const pet = row && toPet(row);
-    if (pet && from !== undefined && pet.status !== from) throw new StatusConflictError(pet.status);
+    if (row === undefined) return undefined;
+    const pet = toPet(row);
+    requireStatus(pet, from);
     return pet;
   }
 
