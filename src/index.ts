@@ -30,7 +30,7 @@ export {
 export type { CatalogueTransfer } from './application/ports/catalogue-transfer.js';
 export type { Clock } from './application/ports/clock.js';
 export type { PetChanges } from './application/ports/pet-changes.js';
-export type { Claim, PetRepository } from './application/ports/pet-repository.js';
+export type { Claim, PetRange, PetRepository } from './application/ports/pet-repository.js';
 export type { OpenMode, OpenOptions, Store, StoreFactory } from './application/ports/store.js';
 export {
   AnimalStoreError,

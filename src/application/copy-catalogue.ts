@@ -1,13 +1,13 @@
 import type { CallOptions } from './call-options.js';
 import type { PetRepository } from './ports/pet-repository.js';
-import { permanentError, type Store } from './ports/store.js';
+import { permanentError, type CompleteStore, type Store } from './ports/store.js';
 
 /** How many animals are read and written at once. */
 const PAGE_SIZE = 1000;
 
 /**
- * Copies animals, under their ids, and API keys into an empty store, and compares the counts. Stop what writes to
- * either store first. Idempotency keys are not copied.
+ * Copies animals, under their ids, and API keys into an empty store, and compares the counts. First stop every program
+ * that writes to either store. Idempotency keys are not copied.
  * @throws {Error} a store has no `transfer` or no `apiKeys`, or the target is not empty. Nothing was copied.
  * @throws {Error} the copy failed. The message says to throw the target away.
  */
@@ -23,35 +23,38 @@ export async function copyCatalogue(
   if (hadPets || hasApiKeys)
     throw permanentError('The target is not empty: copy into a new store.');
   try {
-    const lastId = await source.transfer.lastId(options);
-    // Raises the last id even if no animal is left: the id of a removed animal must not return.
-    await target.transfer.writePets([], lastId, options);
-    for await (const page of petPages(source.pets, options))
-      await target.transfer.writePets(page, lastId, options);
-    for (const apiKey of await source.apiKeys.list(options))
-      await target.apiKeys.add(apiKey, options);
-
-    const expected = await countsOf(source, options);
-    const copied = await countsOf(target, options);
-    if (copied.pets === expected.pets && copied.apiKeys === expected.apiKeys) return copied;
-    throw new Error(
-      `It holds ${copied.pets} of ${expected.pets} animals and ${copied.apiKeys} of ${expected.apiKeys} API keys.`,
-    );
+    return await copyAll(source, target, options);
   } catch (cause) {
     const advice = 'throw the target away, and copy again while nothing writes to the source.';
     throw new Error(`The copy failed: ${advice}`, { cause });
   }
 }
 
-function requireCopyable({ pets, transfer, apiKeys }: Store) {
+async function copyAll(source: Copyable, target: Copyable, options: CallOptions | undefined) {
+  const lastId = await source.transfer.lastId(options);
+  // Raises the last id even if no animal is left: the id of a removed animal must not return.
+  await target.transfer.writePets([], lastId, options);
+  for await (const page of petPages(source.pets, options))
+    await target.transfer.writePets(page, lastId, options);
+  for (const apiKey of await source.apiKeys.list(options))
+    await target.apiKeys.add(apiKey, options);
+
+  const expected = await countsOf(source, options);
+  const copied = await countsOf(target, options);
+  if (copied.pets === expected.pets && copied.apiKeys === expected.apiKeys) return copied;
+  throw new Error(
+    `It holds ${copied.pets} of ${expected.pets} animals and ${copied.apiKeys} of ${expected.apiKeys} API keys.`,
+  );
+}
+
+type Copyable = Pick<CompleteStore, 'pets' | 'transfer' | 'apiKeys'>;
+
+function requireCopyable({ pets, transfer, apiKeys }: Store): Copyable {
   if (transfer && apiKeys) return { pets, transfer, apiKeys };
   throw permanentError('The store cannot be copied: it has no transfer or no API keys.');
 }
 
-async function countsOf(
-  { pets, apiKeys }: ReturnType<typeof requireCopyable>,
-  options?: CallOptions,
-) {
+async function countsOf({ pets, apiKeys }: Copyable, options: CallOptions | undefined) {
   let count = 0;
   for await (const page of petPages(pets, options)) count += page.length;
   return { pets: count, apiKeys: (await apiKeys.list(options)).length };
@@ -60,7 +63,7 @@ async function countsOf(
 /** Every page of a store, in ascending order of id. */
 export async function* petPages(pets: PetRepository, options?: CallOptions) {
   let after: bigint | undefined;
-  for (;;) {
+  while (true) {
     const page = await pets.list({ after, limit: PAGE_SIZE }, options);
     const last = page.at(-1)?.id;
     if (last === undefined) return;

@@ -11,7 +11,7 @@ import { systemClock, type Clock } from './ports/clock.js';
 import type { PetChanges } from './ports/pet-changes.js';
 import type { PetRepository } from './ports/pet-repository.js';
 
-/** What an animal store is made of. */
+/** Dependencies of an animal store. */
 export interface AnimalStoreDependencies {
   /** Where animals are stored: an adapter of this package, or your own. */
   readonly pets: PetRepository;

@@ -29,11 +29,16 @@ export interface LineFault {
 
 /** The checked rows of a file. */
 export interface ImportPlan {
-  readonly toAdd: ReadonlyArray<{ readonly line: number; readonly pet: UnsavedPet }>;
+  readonly toAdd: readonly AddedRow[];
   /** By the id of the animal. */
   readonly toChange: ReadonlyMap<bigint, ChangedRow>;
   /** The invalid lines, in order. Whether the animals to change exist is not checked yet. */
   readonly faults: readonly LineFault[];
+}
+
+interface AddedRow {
+  readonly line: number;
+  readonly pet: UnsavedPet;
 }
 
 interface ChangedRow {
@@ -46,29 +51,32 @@ export async function planImport(
   rows: AsyncIterable<ImportRow | LineFault>,
   { signal }: CallOptions = {},
 ): Promise<ImportPlan> {
-  const toAdd: { line: number; pet: UnsavedPet }[] = [];
+  const toAdd: AddedRow[] = [];
   const toChange = new Map<bigint, ChangedRow>();
   const faults: LineFault[] = [];
   for await (const row of rows) {
     signal?.throwIfAborted();
-    if ('message' in row) {
-      faults.push(row);
-      continue;
-    }
-    const { line, fields } = row;
     try {
-      if (fields.id === undefined) toAdd.push({ line, pet: unsavedPet(fields as NewPet) });
-      else {
-        const change = petChange(fields as Partial<NewPet>);
-        toChange.set(requireUniqueId(fields.id, toChange), { line, change });
-      }
+      if ('message' in row) faults.push(row);
+      else if (row.fields.id === undefined) toAdd.push(addedRow(row));
+      else toChange.set(requireUniqueId(row.fields.id, toChange), changedRow(row));
     } catch (error) {
       if (!(error instanceof InvalidPetError)) throw error;
-      faults.push({ line, message: error.message });
+      faults.push({ line: row.line, message: error.message });
     }
   }
   return { toAdd, toChange, faults };
 }
+
+const addedRow = ({ line, fields }: ImportRow): AddedRow => ({
+  line,
+  pet: unsavedPet(fields as NewPet),
+});
+
+const changedRow = ({ line, fields }: ImportRow): ChangedRow => ({
+  line,
+  change: petChange(fields as Partial<NewPet>),
+});
 
 /** Where to import. */
 export interface ImportOptions extends CallOptions {
@@ -99,13 +107,14 @@ const BATCH_SIZE = 64;
 /**
  * Stores the rows of a plan that has no faults. After a failure, import the same content again: nothing is stored
  * twice.
- * @throws {Error} a row has an id, and the store has no `changes`. Nothing was stored.
+ * @throws {Error} the plan has faults, or a row has an id and the store has no `changes`. Nothing was stored.
  * @throws what the store throws
  */
 export async function importPets(
   plan: ImportPlan,
   { store: { pets, changes }, source, dryRun = false, clock, signal }: ImportOptions,
 ): Promise<ImportReport> {
+  if (plan.faults.length > 0) throw permanentError('The plan has faults.');
   if (plan.toChange.size > 0 && changes === undefined)
     throw permanentError('The store cannot change animals.');
 
@@ -126,11 +135,10 @@ export async function importPets(
     const { replayed } = await animals.createPet(pet, { idempotencyKey, signal });
     if (!replayed) added += 1;
   });
-  if (changes)
-    await inBatches(differing, async ([id, { line, change }]) => {
-      const pet = await changes.change(id, change, undefined, { signal });
-      if (pet === undefined) throw new Error(`Line ${line}: ${noAnimalHas(id)}`);
-    });
+  await inBatches(differing, async ([id, { line, change }]) => {
+    const pet = await changes?.change(id, change, undefined, { signal });
+    if (pet === undefined) throw new Error(`Line ${line}: ${noAnimalHas(id)}`);
+  });
   return { ...report, added };
 }
 

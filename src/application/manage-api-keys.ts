@@ -29,7 +29,7 @@ export interface IssuedApiKey {
   readonly record: ManagedApiKey;
 }
 
-/** What `ManagedApiKeys` is made of. */
+/** Dependencies of `ManagedApiKeys`. */
 export interface ManagedApiKeysOptions {
   /** Where keys are stored. */
   readonly apiKeys: ApiKeyRepository;
@@ -96,7 +96,7 @@ export class ManagedApiKeys {
     return apiKeys.map((apiKey) => managedApiKey(apiKey, now));
   }
 
-  /** Revokes a key, at once and for ever. Resolves to `undefined` if no key has the id. */
+  /** Revokes a key permanently. Resolves to `undefined` if no key has the id. */
   async revoke(id: string, options?: CallOptions): Promise<ManagedApiKey | undefined> {
     const now = this.#now();
     const revoked = await this.#apiKeys.revoke(id, now, options);

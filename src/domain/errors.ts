@@ -122,8 +122,8 @@ export class StatusConflictError extends AnimalStoreError<'status_conflict'> {
 }
 
 /**
- * A store or service is unreachable, or cannot do its work now. A write may or may not have happened. Only
- * log the cause: it may reveal internals.
+ * A store or service is unreachable, or cannot do its work now. A write may or may not have happened. Log the cause,
+ * but do not send it to callers: it may reveal internals.
  */
 export class UnavailableError extends AnimalStoreError<'service_unavailable'> {
   override readonly name = 'UnavailableError';

@@ -46,9 +46,7 @@ const randomText = (length: number): string =>
   Array.from({ length }, () => BASE62.charAt(randomInt(BASE62.length))).join('');
 
 /** CRC-32, as six digits in base62. */
-function checksum(content: string): string {
-  let text = '';
-  for (let rest = crc32(content); text.length < 6; rest = Math.floor(rest / BASE62.length))
-    text = BASE62.charAt(rest % BASE62.length) + text;
-  return text;
-}
+const checksum = (content: string): string =>
+  [5, 4, 3, 2, 1, 0]
+    .map((place) => BASE62.charAt(Math.floor(crc32(content) / 62 ** place) % 62))
+    .join('');

@@ -9,7 +9,7 @@ import type { CallOptions } from '../call-options.js';
  * batch may have been stored. Writing it again is safe.
  */
 export interface CatalogueTransfer {
-  /** No id above this one was ever assigned or written; 0 if none was. */
+  /** Returns an id that no assigned or written id exceeds; 0 if none was assigned or written. */
   lastId(options?: CallOptions): Promise<bigint>;
 
   /**

@@ -1,6 +1,5 @@
 /**
- * Driven port: the current time. Expiry is decided by it, so that tests can set the time to exactly before or
- * after an expiry.
+ * Driven port: the current time, which decides expiry. Tests set it to exactly before or after an expiry.
  */
 export interface Clock {
   /** Exact to the millisecond. May go backwards. */

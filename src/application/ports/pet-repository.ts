@@ -1,5 +1,6 @@
+import type { PetStatus } from '../../domain/pet-status.js';
 import type { Pet, UnsavedPet } from '../../domain/pet.js';
-import type { CreatedPet, IdempotencyKey, PetQuery } from '../animal-store.js';
+import type { CreatedPet, IdempotencyKey } from '../animal-store.js';
 import type { CallOptions } from '../call-options.js';
 
 /**
@@ -10,7 +11,7 @@ import type { CallOptions } from '../call-options.js';
  * - Calls may overlap, also across the processes that share the store. An import starts many at once.
  * - A call rejects with `UnavailableError` when the store is unreachable, cannot write or is closed, with the
  *   technology's own error as its `cause`.
- * - An aborted `signal` rejects with its reason (see `CallOptions`). When a call has settled, it must have removed
+ * - A call whose `signal` is aborted rejects with its reason (see `CallOptions`). When a call has settled, it must have removed
  *   every listener that it added to the signal.
  */
 export interface PetRepository {
@@ -23,13 +24,13 @@ export interface PetRepository {
   add(pet: UnsavedPet, options?: CallOptions): Promise<Pet>;
 
   /**
-   * As `add`, but stores the animal at most once for the `scope` and `key` of the claim, also if calls overlap, in
-   * one process or several.
+   * As `add`, but stores the animal at most once for the scope and key of the claim, also if calls overlap, in one
+   * process or several. Animal and claim are stored in one step.
    *
-   * The first call stores animal and claim in one step. While its claim is valid (`now` is less than the stored
-   * `keepUntil`), a later call stores nothing. With an equal fingerprint it resolves to `petWithId(id, pet)`,
-   * `replayed: true`, where `id` is the stored one, even if that animal was changed or removed since. Equal
-   * fingerprints mean equal animals, so a store keeps only the id with the claim.
+   * While the stored claim is valid (`now` is less than its `keepUntil`), a later call stores nothing:
+   * - With an equal fingerprint it resolves to `petWithId(id, pet)`, `replayed: true`, where `id` is stored with the
+   *   claim: equal fingerprints mean equal animals. That animal may have been changed or removed since.
+   * - With another fingerprint it rejects.
    * @throws {IdempotencyKeyReusedError} the valid claim has another fingerprint. Nothing is stored.
    * @throws {IdempotencyConflictError} an earlier call for this scope and key is still in progress. Nothing is stored.
    */
@@ -38,14 +39,18 @@ export interface PetRepository {
   /** Resolves to `undefined` when no animal has this id. */
   findById(id: bigint, options?: CallOptions): Promise<Pet | undefined>;
 
-  /**
-   * Returns the first `limit` animals with an id greater than `after`, in ascending order of id. `limit` is 1 to 1,000:
-   * a copy reads larger pages than `listPets`.
-   */
-  list(
-    query: PetQuery & { readonly limit: number },
-    options?: CallOptions,
-  ): Promise<readonly Pet[]>;
+  /** Returns the first animals of a range, in ascending order of id. */
+  list(range: PetRange, options?: CallOptions): Promise<readonly Pet[]>;
+}
+
+/** Which animals `list` returns. */
+export interface PetRange {
+  /** The largest number of animals: 1 to 1,000. A copy reads larger pages than `listPets`. */
+  readonly limit: number;
+  /** Only animals with a greater id. */
+  readonly after?: bigint | undefined;
+  /** Only animals with this status. */
+  readonly status?: PetStatus | undefined;
 }
 
 /** An idempotency key as a store keeps it. Equal keys of different scopes are different claims. */

@@ -83,6 +83,6 @@ export function requireWritable(mode: OpenMode, doing: string): void {
   if (mode === 'read') throw new UnavailableError(doing, { cause: new Error('opened to read') });
 }
 
-/** An error that a retry cannot fix: commands exit with 2. They recognise it by `isPermanent`, not by its class. */
+/** An error that a retry cannot fix. Commands recognise it by `isPermanent`, not by its class. */
 export const permanentError = (message: string): Error =>
   Object.assign(new Error(message), { isPermanent: true });
