@@ -107,14 +107,16 @@ describe('opening an SQLite store', () => {
   it('creates files and folders for this user alone, and leaves others their permissions', async () => {
     const folder = join(testFolder(), 'new', 'deep');
     const file = join(folder, 'animals.db');
-    const { location, close } = await open(file);
+    const { location, pets, close } = await open(file);
+    await pets.add(rex);
     expect(location).to.equal(file);
     expect(modesOf(dirname(folder), folder)).to.deep.equal(['700', '700']);
     expect(modesOf(file, `${file}-wal`, `${file}-shm`)).to.deep.equal(['600', '600', '600']);
     await close();
     fs.chmodSync(folder, 0o750);
     fs.chmodSync(file, 0o640);
-    await open(file);
+    const again = await open(file);
+    await again.pets.add(rex);
     expect(modesOf(folder, file, `${file}-wal`)).to.deep.equal(['750', '640', '640']);
   });
 
