@@ -33,7 +33,8 @@ export function inPlaceCheck(file: string): (maxAge: number) => void {
 }
 
 /**
- * Refuses a `-wal` that belongs to another file: SQLite would replay it into this one. Only a file in WAL mode has one.
+ * Refuses a `-wal` beside a file that is not in WAL mode, such as a backup that was put in the place of the store: SQLite
+ * would replay it.
  */
 export function requireOwnLog(file: string): void {
   const log = `${file}-wal`;
@@ -48,7 +49,6 @@ export function requireOwnLog(file: string): void {
 const WRITE_VERSION_OFFSET = 18;
 const WAL_VERSION = 2;
 
-/** Needs SQLite 3.51: before, closing the file dropped SQLite's own POSIX locks on it. */
 function isInWalMode(file: string): boolean {
   if (!fs.existsSync(file)) return false;
   const header = new Uint8Array(WRITE_VERSION_OFFSET + 1);

@@ -1,10 +1,12 @@
 /* Connections to the file of a store, checked and prepared. */
 
 import * as fs from 'node:fs';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { BUSY_TIMEOUT } from './retry-while-busy.js';
 import { createSchema, requireStore } from './schema.js';
 import { hasCode } from './sqlite-errors.js';
+import { syncFile, syncFolder } from './store-file.js';
 import { StoreFileError } from './store-file-error.js';
 
 /** Opens the store to read. All reads see the snapshot of the first. */
@@ -32,14 +34,19 @@ export function openToWrite(file: string, mayBeEmpty: boolean): DatabaseSync {
       PRAGMA trusted_schema = OFF; -- a schema that others have changed can call no unsafe functions
       PRAGMA temp_store = MEMORY; -- no temporary files
     `);
-    try {
-      // The log of a process that died may be unsynced: a checkpoint syncs it before it copies.
-      database.exec('PRAGMA wal_checkpoint');
-    } catch (error) {
-      // The disk is full: the log is synced, only the copying failed.
-      if (!hasCode(error, 'FULL')) throw error;
-    }
+    syncLog(file);
   });
+}
+
+/**
+ * Syncs the log of a process that died before it did: a retry may find an animal there, and its acknowledgement would
+ * not survive a power cut. A checkpoint would sync it, too, but not while another process reads an old snapshot.
+ */
+function syncLog(file: string): void {
+  const log = `${file}-wal`;
+  if (!fs.existsSync(log)) return;
+  syncFile(log);
+  syncFolder(dirname(log));
 }
 
 /** @throws {StoreFileError} there is no file, or it is no store */

@@ -17,7 +17,7 @@ const CHECK_MAX_AGE = 1000;
  * Opens the store in the file at `path`. Mode `create` creates a missing file, with its folders, for the user of this
  * process alone. Any number of processes may have the same file open. `location` is its absolute path.
  * @throws {TypeError} the mode does not exist, or `path` is not a string.
- * @throws {StoreFileError} the file cannot be opened, or is not a store of this program. It was not changed.
+ * @throws {StoreFileError} the file cannot be opened, or is not a store of this program. The file was not changed.
  * @throws {UnavailableError} another process kept the file locked for five seconds.
  */
 export async function openSqliteStore(

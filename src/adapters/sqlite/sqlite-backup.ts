@@ -77,9 +77,5 @@ function nameFinished(part: string, target: string): void {
     fs.closeSync(fs.openSync(target, 'wx', 0o600));
     fs.renameSync(part, target);
   }
-  try {
-    syncFolder(dirname(target));
-  } catch {
-    // Network shares may refuse it. The file itself is on the disk.
-  }
+  syncFolder(dirname(target));
 }

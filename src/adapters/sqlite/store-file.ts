@@ -1,3 +1,8 @@
+/*
+ * Files and folders of a store. Opening and closing the file of a store here needs SQLite 3.51: before, that dropped
+ * SQLite's own POSIX locks on it.
+ */
+
 import * as fs from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { StoreFileError } from './store-file-error.js';
@@ -34,10 +39,20 @@ export function createFolder(folder: string): void {
   syncFolder(dirname(folder));
 }
 
-/** Syncs a folder: the names of new files in it survive a power cut. */
+/** Syncs a folder: the names of new files in it survive a power cut. Like SQLite, ignores a system that cannot. */
 export function syncFolder(folder: string): void {
-  if (process.platform === 'win32') return; // Windows cannot sync a folder
-  const descriptor = fs.openSync(folder, 'r');
+  try {
+    sync(folder, 'r');
+  } catch {
+    // Windows and some network shares cannot.
+  }
+}
+
+/** Syncs a file: its content survives a power cut. */
+export const syncFile = (file: string): void => sync(file, 'r+'); // Windows needs the right to write
+
+function sync(path: string, flags: string): void {
+  const descriptor = fs.openSync(path, flags);
   try {
     fs.fsyncSync(descriptor);
   } finally {
