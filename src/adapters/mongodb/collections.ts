@@ -1,4 +1,5 @@
 import type { Db, IndexDescription } from 'mongodb';
+import type { OpenMode } from '../../application/ports/store.js';
 import { MongoStoreError } from './mongo-errors.js';
 
 const INDEXES: IndexDescription[] = [
@@ -8,9 +9,9 @@ const INDEXES: IndexDescription[] = [
 ];
 
 /** Before the first write: checks the collections, and creates the indexes that are missing. */
-export async function prepareCollections(database: Db): Promise<void> {
+export async function prepareCollections(database: Db, mode: OpenMode): Promise<void> {
   const pets = database.collection('pets');
-  const existing = (await checkCollections(database)) ? await pets.indexes() : [];
+  const existing = (await checkCollections(database, mode)) ? await pets.indexes() : [];
   const shapes = new Set(existing.map(shapeOf));
   const missing = INDEXES.filter((index) => !shapes.has(shapeOf(index)));
   // Not if all exist: this user may lack the right.
@@ -23,9 +24,10 @@ const shapeOf = ({ key, unique = false, sparse = false }: IndexDescription): str
 
 /**
  * Checks the collections. Resolves to whether `pets` exists.
- * @throws {MongoStoreError} one has options: a capped one drops animals, a collation makes different keys equal
+ * @throws {MongoStoreError} one has options: a capped one drops animals, a collation makes different keys equal; or
+ * `pets` does not exist, and the mode is not `create`
  */
-export async function checkCollections(database: Db): Promise<boolean> {
+export async function checkCollections(database: Db, mode: OpenMode): Promise<boolean> {
   const ours = { name: { $in: ['pets', 'apiKeys', 'counters'] } };
   const found = await database.listCollections(ours, { nameOnly: false }).toArray();
   for (const { name, options = {} } of found) {
@@ -35,5 +37,7 @@ export async function checkCollections(database: Db): Promise<boolean> {
         `The database ${database.databaseName} cannot hold an animal store: its collection ${name} has the options ${given}.`,
       );
   }
-  return found.some(({ name }) => name === 'pets');
+  const exists = found.some(({ name }) => name === 'pets');
+  if (exists || mode === 'create') return exists;
+  throw new MongoStoreError(`The database ${database.databaseName} holds no animal store.`);
 }

@@ -17,8 +17,8 @@ export function mongoApiKeys({ database, read, write }: MongoConnection): ApiKey
     add({ id, ...fields }, options) {
       const insert = retryableInsert(apiKeys, ({ hash }) => hash === fields.hash);
       return write('adding an API key', options, async () => {
-        const taken = await insert({ _id: id, ...fields });
-        return taken === undefined;
+        const result = await insert({ _id: id, ...fields });
+        return result === 'stored';
       });
     },
 

@@ -57,7 +57,7 @@ export function mongoConnection(database: Db, mode: OpenMode) {
   ): Promise<Result> {
     requireWritable(mode, doing);
     return run(doing, options, async () => {
-      preparing ??= prepareCollections(database);
+      preparing ??= prepareCollections(database, mode);
       try {
         await preparing;
         return await work();

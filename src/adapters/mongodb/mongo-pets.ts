@@ -1,4 +1,3 @@
-import type { CreatedPet } from '../../application/animal-store.js';
 import { claimId, type PetRepository } from '../../application/ports/pet-repository.js';
 import {
   IdempotencyConflictError,
@@ -23,9 +22,7 @@ import { retryableInsert } from './retryable-insert.js';
 export function mongoPets({ database, read, write }: MongoConnection, ids: PetIds): PetRepository {
   const pets = petCollection(database);
 
-  /**
-   * Returns an insert of this animal that is safe to retry. It resolves to `undefined` if another animal has the claim.
-   */
+  /** Returns an insert of this animal that is safe to retry. Resolves to `undefined` if another animal has the claim. */
   function inserting(pet: UnsavedPet, claim?: StoredClaim): () => Promise<Pet | undefined> {
     let id: bigint | undefined; // every try inserts the same id
     // Whether an earlier try has stored this: no change touches a claim; without one, the fields must be equal.
@@ -37,34 +34,14 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
     return async () => {
       id ??= await ids.take();
       const { name, categoryId, status } = pet;
-      const taken = await insert({ _id: id, name, categoryId, status, claim });
-      if (taken === undefined) return petWithId(id, pet);
-      if (taken === 'claim.key') return undefined;
+      const result = await insert({ _id: id, name, categoryId, status, claim });
+      if (result === 'stored') return petWithId(id, pet);
+      if (result === 'claim.key') return undefined;
       const cause = new Error(
         `the new id ${id} is taken. If that recurs, the counter of ids is behind: restore the whole database.`,
       );
       throw new UnavailableError('adding an animal', { cause });
     };
-  }
-
-  /**
-   * Replays the create that holds the claim, or unsets the claim if it has expired.
-   * @throws {IdempotencyConflictError} the claim is free now, or no majority has its animal yet: `write` retries
-   */
-  async function replayOrFree(
-    pet: UnsavedPet,
-    { key, fingerprint }: StoredClaim,
-    now: number,
-  ): Promise<CreatedPet> {
-    const earlier = await pets.findOne({ 'claim.key': { $eq: key } }, READ_OPTIONS);
-    if (!earlier?.claim) throw new IdempotencyConflictError();
-    const { _id, claim } = earlier;
-    if (claim.keepUntil > now) {
-      if (claim.fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
-      return { pet: petWithId(_id, pet), replayed: true };
-    }
-    await pets.updateOne({ _id: { $eq: _id } }, { $unset: { claim: 1 } });
-    throw new IdempotencyConflictError();
   }
 
   return {
@@ -78,7 +55,15 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
       const insert = inserting(pet, claim);
       return write('adding an animal', options, async () => {
         const added = await insert();
-        return added ? { pet: added, replayed: false } : replayOrFree(pet, claim, now);
+        if (added) return { pet: added, replayed: false };
+        const earlier = await pets.findOne({ 'claim.key': { $eq: claim.key } }, READ_OPTIONS);
+        if (earlier?.claim && earlier.claim.keepUntil > now) {
+          if (earlier.claim.fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
+          return { pet: petWithId(earlier._id, pet), replayed: true };
+        }
+        if (earlier) await pets.updateOne({ _id: { $eq: earlier._id } }, { $unset: { claim: 1 } });
+        // The claim is free now, or no majority has its animal yet: `write` retries.
+        throw new IdempotencyConflictError();
       });
     },
 

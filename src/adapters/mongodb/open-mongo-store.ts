@@ -66,11 +66,9 @@ export async function openMongoStore(
 
 /** @throws {MongoStoreError} the database cannot hold a store, or holds none and one must exist */
 async function requireUsable({ database, read }: MongoConnection, mode: OpenMode): Promise<void> {
+  const check = () => checkCollections(database, mode);
   try {
-    const look = () => checkCollections(database);
-    const exists = await read('looking for the store', undefined, look, OPEN_TIMEOUT);
-    if (!exists && mode !== 'create')
-      throw new MongoStoreError(`The database ${database.databaseName} holds no animal store.`);
+    await read('looking for the store', undefined, check, OPEN_TIMEOUT);
   } catch (error) {
     if (!(error instanceof UnavailableError)) throw error;
     // An unusable database fails the opening. An unreachable one does not.

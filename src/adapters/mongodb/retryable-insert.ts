@@ -3,8 +3,8 @@ import { READ_OPTIONS } from './mongo-client.js';
 import { takenField, type UniqueField } from './mongo-errors.js';
 
 /**
- * Returns an insert of one document that is safe to retry. It resolves to `undefined` when the document is stored, now
- * or by an earlier try whose response was lost; otherwise to the unique field whose value another document has.
+ * Returns an insert of one document that is safe to retry. It resolves to `stored` when the document is stored, now or
+ * by an earlier try whose response was lost; otherwise to the unique field whose value another document has.
  * @param isOwn whether the stored document with this `_id` is ours. Called only when an earlier try may have stored it.
  */
 export function retryableInsert<Stored extends { readonly _id: unknown }>(
@@ -13,10 +13,10 @@ export function retryableInsert<Stored extends { readonly _id: unknown }>(
 ) {
   let mayBeStored = false;
 
-  return async (document: Stored): Promise<UniqueField | undefined> => {
+  return async (document: Stored): Promise<'stored' | UniqueField> => {
     try {
       await collection.insertOne(document as OptionalUnlessRequiredId<Stored>);
-      return undefined;
+      return 'stored';
     } catch (error) {
       const field = takenField(error);
       if (field === undefined) {
@@ -26,7 +26,7 @@ export function retryableInsert<Stored extends { readonly _id: unknown }>(
       if (field === '_id' && mayBeStored) {
         const sameId = { _id: { $eq: document._id } } as Filter<Stored>;
         const stored = await collection.findOne<Stored>(sameId, READ_OPTIONS);
-        if (stored && isOwn(stored)) return undefined;
+        if (stored && isOwn(stored)) return 'stored';
       }
       return field;
     }

@@ -1,5 +1,5 @@
-import type { PetStatus } from '../../domain/pet-status.js';
 import type { Pet, UnsavedPet } from '../../domain/pet.js';
+import type { PetStatus } from '../../domain/pet-status.js';
 import type { CreatedPet, IdempotencyKey } from '../animal-store.js';
 import type { CallOptions } from '../call-options.js';
 
