@@ -66,9 +66,11 @@ async function issueKey(
   // If the name is missing, commander takes the next option as the name.
   if (name.startsWith('--')) throw new UsageError('--name needs a value.');
   const scopes = scope === undefined ? SCOPES : (list(scope) as readonly Scope[]);
-  const lifetime = expires && readOption('--expires', expires, duration(1, MAX_DAYS));
+  const lifetime =
+    expires === undefined ? undefined : readOption('--expires', expires, duration(1, MAX_DAYS));
   await withKeys(context, 'create', async (managed, { location }, clock) => {
-    const expiresAt = lifetime ? new Date(clock.now().getTime() + lifetime) : undefined;
+    const expiresAt =
+      lifetime === undefined ? undefined : new Date(clock.now().getTime() + lifetime);
     const { key, record } = await managed.issue({ name, scopes, expiresAt }, { signal });
     await print(io, `${key}\n`);
     const what = `key ${record.id} (${record.name}) in ${location}`;
