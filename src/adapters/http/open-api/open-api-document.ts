@@ -60,13 +60,17 @@ const error = (description: string, ...names: readonly HeaderName[]) => ({
   content: json('Error'),
 });
 
-/** 400, 408 and 431 are the listening server's own. An operation with its own 400 declares only that. */
-const COMMON_ERRORS = {
+/** Of the listening server. An operation with a 400 of its own declares only that. */
+const SERVER_ERRORS = {
   400: error('The request is not valid HTTP/1.1.'),
-  401: error('API key missing or invalid.', 'WWW-Authenticate'),
-  403: error('The API key lacks the scope of the operation.', 'WWW-Authenticate'),
   408: error('The request did not come in time.'),
   431: error('The request line and headers are too large.'),
+};
+
+/** Of every operation. */
+const OPERATION_ERRORS = {
+  401: error('API key missing or invalid.', 'WWW-Authenticate'),
+  403: error('The API key lacks the scope of the operation.', 'WWW-Authenticate'),
   500: error('An error of the service. A change may or may not have happened.'),
   503: error(
     'The store is unavailable, the request took too long, or there are too many requests. A ' +
@@ -74,6 +78,8 @@ const COMMON_ERRORS = {
     'Retry-After',
   ),
 };
+
+const COMMON_ERRORS = { ...SERVER_ERRORS, ...OPERATION_ERRORS };
 
 const BODY_ERRORS = {
   ...COMMON_ERRORS,
@@ -195,15 +201,17 @@ const ADVICE =
   'Use `GET /pets` with the `status` filter instead. For one animal: `GET /pets?after=<id - ' +
   '1>&limit=1`. If the animal was removed, that returns the next one.';
 
-/** Adds the headers of a deprecated operation to a response. */
-const withDeprecation = <Response extends { readonly headers: object }>(response: Response) => ({
-  ...response,
-  headers: {
-    ...response.headers,
-    ...headerRefs('Deprecation', 'Sunset'),
-    Link: { $ref: '#/components/headers/Successor' },
-  },
-});
+/** Adds the headers of a deprecated operation to its responses. */
+const withDeprecation = <T extends { readonly headers: object }>(
+  responses: Readonly<Record<string, T>>,
+) =>
+  Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => {
+      const Link = { $ref: '#/components/headers/Successor' };
+      const headers = { ...response.headers, ...headerRefs('Deprecation', 'Sunset'), Link };
+      return [status, { ...response, headers }];
+    }),
+  );
 
 const getPet = {
   operationId: 'getPet',
@@ -217,21 +225,13 @@ const getPet = {
   'x-deprecated-reason': ADVICE,
   parameters: [PET_ID, IF_NONE_MATCH],
   responses: {
-    ...COMMON_ERRORS,
-    200: withDeprecation({
-      description: 'The animal.',
-      headers: headerRefs('ETag'),
-      content: json('Pet'),
+    ...SERVER_ERRORS,
+    ...withDeprecation({
+      200: { description: 'The animal.', headers: headerRefs('ETag'), content: json('Pet') },
+      304: { description: 'Unchanged since the given `ETag`.', headers: headerRefs('ETag') },
+      ...OPERATION_ERRORS,
+      404: NOT_FOUND,
     }),
-    304: withDeprecation({
-      description: 'Unchanged since the given `ETag`.',
-      headers: headerRefs('ETag'),
-    }),
-    401: withDeprecation(COMMON_ERRORS[401]),
-    403: withDeprecation(COMMON_ERRORS[403]),
-    404: withDeprecation(NOT_FOUND),
-    500: withDeprecation(COMMON_ERRORS[500]),
-    503: withDeprecation(COMMON_ERRORS[503]),
   },
 };
 
