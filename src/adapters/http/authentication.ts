@@ -35,7 +35,7 @@ function messageFor(refused: Refused): string {
 }
 
 /**
- * Finds out who sent the request, from its bearer token (RFC 6750; the case of the scheme does not matter).
+ * Authenticates the sender of a request by its bearer token (RFC 6750; the case of the scheme does not matter).
  * @throws {HttpError} `missing_api_key`: there is no header Authorization, or one of another scheme
  * @throws {InvalidKeyError} the key is not valid, or several were sent
  */

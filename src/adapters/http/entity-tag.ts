@@ -25,7 +25,8 @@ const { hash } = globalThis['process']?.getBuiltinModule?.('node:crypto') ?? {};
 
 /** In base64. */
 async function webSha256(content: string | Uint8Array): Promise<string> {
-  const bytes = new TextEncoder().encode(String(content));
+  const isText = typeof content === 'string';
+  const bytes = isText ? new TextEncoder().encode(content) : new Uint8Array(content);
   const digest = await crypto.subtle.digest('SHA-256', bytes);
   return btoa(String.fromCharCode(...new Uint8Array(digest)));
 }

@@ -33,11 +33,18 @@ export class Readiness {
     const now = performance.now();
     if (now - this.#checkedAt >= CHECK_INTERVAL) {
       this.#checkedAt = now;
-      const timer = new RequestTimer(CHECK_INTERVAL);
-      const { signal } = timer;
-      this.#result = timer.limit(this.#checkStore({ signal })).finally(() => timer.stop());
+      this.#result = this.#checkInTime();
     }
     return this.#result;
+  }
+
+  async #checkInTime(): Promise<void> {
+    const timer = new RequestTimer(CHECK_INTERVAL);
+    try {
+      await timer.limit(this.#checkStore({ signal: timer.signal }));
+    } finally {
+      timer.stop();
+    }
   }
 }
 

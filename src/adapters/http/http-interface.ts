@@ -94,7 +94,7 @@ export class HttpInterface {
       ...response.headers,
     };
     const { status, body, failure } = response;
-    // Not of a health check: to say that the service is not ready is its purpose.
+    // A health check that reports "not ready" is no failure.
     return { status, headers, body, ...(failure && !endpoint?.isHealthCheck && { failure }) };
   }
 
@@ -109,21 +109,19 @@ export class HttpInterface {
     work: (requestId: string) => Promise<unknown>,
   ): Promise<HttpResponse | undefined> {
     const context = this.#contextOf(request);
-    let failed: { readonly error: unknown } | undefined;
+    let done: Promise<unknown> = Promise.resolve();
     const guarded = async (): Promise<void> => {
       await this.#admit(context, true);
       requireScope(context.principal, scope);
-      // Kept apart from errors of the interface, which become responses.
-      await work(context.requestId).catch((error: unknown) => {
-        failed = { error };
-      });
+      done = work(context.requestId);
+      await done.catch(() => {}); // an error of the host: thrown below
     };
     try {
       await this.#inTime(context, guarded());
     } catch (error) {
       return errorResponse(error, context.requestId);
     }
-    if (failed) throw failed.error;
+    await done;
     return undefined;
   }
 

@@ -134,7 +134,7 @@ function refuseIfMatch(request: HttpRequest): void {
   if (ifMatch.trim() === '*') return;
   throw new HttpError(
     'precondition_failed',
-    'A change compares no ETag: omit If-Match, and send ?from=STATUS to change only an animal ' +
-      'that has this status.',
+    'If-Match is not supported: omit it, and send ?from=STATUS to change only an animal that has ' +
+      'this status.',
   );
 }

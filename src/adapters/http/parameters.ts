@@ -4,8 +4,7 @@ import { parseInt64 } from '../../domain/int64.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 
 /**
- * Reads the query of listPets. An `after` that is not an int64 is passed on as text: the use case refuses it together
- * with the other faults.
+ * Reads the query of listPets. Values are not checked: the use case refuses all that are invalid together.
  * @throws {InvalidParameterError} naming every parameter that is repeated or misspelt
  */
 export function readPetQuery(query: string): PetQuery {
@@ -13,9 +12,9 @@ export function readPetQuery(query: string): PetQuery {
   const { limit, status, after } = parametersIn(query, NAMES_OF_LIST);
   return {
     limit: limit === undefined ? undefined : positiveInteger(limit),
-    status: status as PetStatus,
-    after: after === undefined ? undefined : (parseInt64(after) ?? (after as never)),
-  };
+    status,
+    after: after === undefined ? undefined : (parseInt64(after) ?? after),
+  } as PetQuery; // the use case refuses invalid values
 }
 
 /**
@@ -40,8 +39,9 @@ const NAMES_OF_LIST = {
 };
 
 /**
- * All parameters, after a check of these names. Other names are ignored, unless they begin with the letters of a known
- * one: a client that sends `Status` or `status[]` would get the list without its filter.
+ * Parses a query. Other names than these are ignored, unless they begin with the letters of one: a client that sends
+ * `Status` or `status[]` would get the list without its filter.
+ * @throws {InvalidParameterError} one of these names is repeated or misspelt
  */
 function parametersIn(
   query: string,

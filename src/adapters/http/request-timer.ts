@@ -11,13 +11,12 @@ export class RequestTimer {
   #rejectWork: ((reason: Error) => void) | undefined;
   #isStopped = false;
 
-  /** Starts the timer. */
   constructor(milliseconds: number) {
     this.#milliseconds = milliseconds;
     this.restart();
   }
 
-  /** Aborted when the time is over or the client has disconnected. */
+  /** Aborted when the time has expired or the client has disconnected. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -57,7 +56,7 @@ export class RequestTimer {
     this.#rejectWork?.(reason);
   }
 
-  /** Stops the timer, for good. */
+  /** Stops the timer permanently. */
   stop(): void {
     this.#isStopped = true;
     this.pause();

@@ -21,7 +21,7 @@ export interface Endpoint {
   readonly scope?: Scope;
   /** Headers of all its responses. */
   readonly headers?: HeaderFields;
-  /** Whether it is a health check: served even at capacity, and no failure if it says that the service is not ready. */
+  /** Whether it is a health check: served even at capacity. */
   readonly isHealthCheck?: boolean;
   handle(context: RequestContext): HttpResponse | Promise<HttpResponse>;
 }

@@ -1,4 +1,4 @@
-/* Swagger UI, from the files that the build puts, compressed, into this folder. */
+/* Swagger UI. The build puts its compressed files into this folder. */
 
 export const PAGE = `<!doctype html>
 <html lang="en">

@@ -30,8 +30,7 @@ function toResponse({ status, headers, body }: HttpResponse, method: string): Re
 }
 
 /**
- * A Fetch request. It has a URL instead of the request target: dot segments are resolved and a few characters
- * percent-encoded.
+ * A Fetch request. Its URL is already normalised: dot segments are resolved, and some characters percent-encoded.
  */
 class FetchRequest implements HttpRequest {
   readonly method: string;
@@ -54,8 +53,8 @@ class FetchRequest implements HttpRequest {
   }
 
   /**
-   * @throws {HttpError} `internal_error`: other code has read the body. Some hosts then show `body: null`, which is
-   * taken for an empty body.
+   * @throws {HttpError} `internal_error`: other code has read the body. Some hosts then report `body: null`, which reads
+   * as an empty body.
    */
   async readBody(limit: number): Promise<Uint8Array> {
     const { body, bodyUsed } = this.#request;
