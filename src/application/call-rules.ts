@@ -2,7 +2,7 @@
 
 import { InvalidParameterError, PetNotFoundError, requireNoFaults } from '../domain/errors.js';
 import { INT64_RULE, isInt64, toInt64 } from '../domain/int64.js';
-import { petStatusFault } from '../domain/pet-status.js';
+import { petStatusFault, type PetStatus } from '../domain/pet-status.js';
 import { textFault } from '../domain/text.js';
 import type { IdempotencyKey, PetQuery } from './animal-store.js';
 
@@ -25,9 +25,13 @@ export function requirePetQuery(query: PetQuery): PetQuery & { readonly limit: n
   return { limit, status, after };
 }
 
-/** @throws {InvalidParameterError} `from` is neither omitted nor a status */
-export function requireValidFrom(from: unknown): void {
+/**
+ * The checked status that an animal must have.
+ * @throws {InvalidParameterError} `from` is neither omitted nor a status
+ */
+export function requireFrom(from: PetStatus | undefined): PetStatus | undefined {
   if (from !== undefined) requireNoFaults({ from: petStatusFault(from) });
+  return from;
 }
 
 /**

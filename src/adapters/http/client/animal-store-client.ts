@@ -8,9 +8,9 @@ import type {
 import type { CallOptions } from '../../../application/call-options.js';
 import {
   PAGE_LIMIT,
+  requireFrom,
   requirePetId,
   requirePetQuery,
-  requireValidFrom,
 } from '../../../application/call-rules.js';
 import { InvalidParameterError } from '../../../domain/errors.js';
 import { petChange, petFrom, unsavedPet, type NewPet, type Pet } from '../../../domain/pet.js';
@@ -25,8 +25,8 @@ import { requestSender, type AnimalStoreClientOptions } from './send-request.js'
  * (`CORS_ORIGINS`).
  *
  * It retries a call when the service is unreachable or responds with 408, 429, 502, 503 or 504, or with 409 while a
- * create with the same key is in progress. After an unknown outcome it retries neither a removal nor a change with
- * `from`: the retry could find its own effect. A call without a `signal` ends after 30 seconds.
+ * create with the same key is in progress. It does not retry a removal, or a change with `from`, whose outcome is unknown:
+ * the retry could fail because the first attempt succeeded. A call without a `signal` ends after 30 seconds.
  *
  * Besides the port's errors, every operation may reject with a `ServiceError`, whose code only HTTP has, such as
  * `invalid_api_key`. An error of the port that came with a response has a `ServiceError` as its cause, with the
@@ -62,7 +62,7 @@ export function animalStoreClient(settings: AnimalStoreClientOptions): AnimalSto
       send(options, () => {
         requirePetQuery(query);
         const { limit, status, after } = query; // without the default: it is the service's
-        return { method: 'GET', path: '/pets', query: { limit, status, after }, read: toPage };
+        return { method: 'GET', query: { limit, status, after }, read: toPage };
       }),
 
     async *allPets({ limit = PAGE_LIMIT.maximum, status, after } = {}, options?) {
@@ -78,7 +78,6 @@ export function animalStoreClient(settings: AnimalStoreClientOptions): AnimalSto
     createPet: (pet, options) =>
       send(options, () => ({
         method: 'POST',
-        path: '/pets',
         headers: { 'Idempotency-Key': `"${headerKey(options?.idempotencyKey)}"` },
         body: stringifyJson(unsavedPet(pet)),
         read: (body, headers) => ({
@@ -88,34 +87,26 @@ export function animalStoreClient(settings: AnimalStoreClientOptions): AnimalSto
       })),
 
     getPet: (id, options) =>
-      send(options, () => ({ method: 'GET', path: `/pets/${requirePetId(id)}`, read: toPet })),
+      send(options, () => ({ method: 'GET', petId: requirePetId(id), read: toPet })),
 
     changePet: (id, change, options) =>
-      send(options, () => {
-        const from = options?.from;
-        requireValidFrom(from);
-        return {
-          method: 'PATCH',
-          path: `/pets/${requirePetId(id)}`,
-          query: { from },
-          body: stringifyJson(petChange(change)),
-          isSafeToRepeat: from === undefined,
-          read: toPet,
-        };
-      }),
+      send(options, () => ({
+        method: 'PATCH',
+        petId: requirePetId(id),
+        query: { from: requireFrom(options?.from) },
+        body: stringifyJson(petChange(change)),
+        isSafeToRepeat: options?.from === undefined,
+        read: toPet,
+      })),
 
     removePet: (id, options) =>
-      send(options, () => {
-        const from = options?.from;
-        requireValidFrom(from);
-        return {
-          method: 'DELETE',
-          path: `/pets/${requirePetId(id)}`,
-          query: { from },
-          isSafeToRepeat: false,
-          read: () => {},
-        };
-      }),
+      send(options, () => ({
+        method: 'DELETE',
+        petId: requirePetId(id),
+        query: { from: requireFrom(options?.from) },
+        isSafeToRepeat: false,
+        read: () => {},
+      })),
   };
   return client;
 }

@@ -24,8 +24,8 @@ export interface AnimalStoreClientOptions {
 /** A request of one operation. */
 interface ClientRequest<T> {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Below the base URL. */
-  readonly path: string;
+  /** The animal that the request is for, if it is for one. */
+  readonly petId?: bigint;
   readonly query?: Readonly<Record<string, bigint | number | string | undefined>>;
   readonly headers?: Readonly<Record<string, string>>;
   /** JSON. */
@@ -37,8 +37,8 @@ interface ClientRequest<T> {
 }
 
 /**
- * Sends a request until it succeeds, no retry is left, or none would help. `makeRequest` checks the arguments: an abort
- * comes before any fault of theirs.
+ * Sends a request until it succeeds, no retry is left, or none would help. If the signal is already aborted, rejects
+ * before it calls `makeRequest`, which throws for invalid arguments.
  */
 type Send = <T>(
   options: CallOptions | undefined,
@@ -53,7 +53,8 @@ export function requestSender(options: AnimalStoreClientOptions): Send {
 
   async function sendOnce<T>(request: ClientRequest<T>, key: string, signal: AbortSignal) {
     signal.throwIfAborted(); // perhaps aborted while the key was fetched, or in a pause
-    const { method, path, query = {}, headers, body, read } = request;
+    const { method, petId, query = {}, headers, body, read } = request;
+    const path = petId === undefined ? '/pets' : `/pets/${petId}`;
     const given = Object.entries(query).filter(([, value]) => value !== undefined);
     // Integers and statuses need no encoding.
     const search = given.map((entry) => entry.join('=')).join('&');
@@ -79,8 +80,9 @@ export function requestSender(options: AnimalStoreClientOptions): Send {
       try {
         return await sendOnce(request, key, signal);
       } catch (cause) {
-        const error = portErrorOf(cause, request.path);
-        if (retry >= retries || signal.aborted || !shouldRetry(error, request)) throw error;
+        const error = portErrorOf(cause, request.petId);
+        const mayRetry = retry < retries && !signal.aborted && shouldRetry(error, request);
+        if (!mayRetry) throw error;
         const retryAfter = (cause instanceof ServiceError && cause.retryAfter) || 0;
         await pause(retryAfter * 1000 + Math.random() * 200 * 2 ** retry, signal);
       }

@@ -45,16 +45,17 @@ export class ServiceError extends Error {
 
 /**
  * Translates the error of an attempt into the port's error. A `ServiceError` that has no counterpart stays as it is.
- * @param path of the request; it holds the id for `PetNotFoundError`
+ * @param petId of the request, for `PetNotFoundError`
  */
-export function portErrorOf(cause: unknown, path: string): unknown {
+export function portErrorOf(cause: unknown, petId?: bigint): unknown {
   if (!(cause instanceof ServiceError))
     return new UnavailableError('reaching the service', { cause });
   const { message, retryAfter, status } = cause;
   // Of the service, or of a proxy that cannot reach it.
   const code = [502, 503, 504].includes(status) ? 'service_unavailable' : cause.code;
   if (!Object.hasOwn(PORT_ERRORS, code)) return cause;
-  const error = PORT_ERRORS[code as AnimalStoreErrorCode]({ cause, retryAfter }, path);
+  const error = PORT_ERRORS[code as AnimalStoreErrorCode]({ cause, retryAfter }, petId);
+  if (cause.code === 'unexpected_response') return error;
   // The service's message, which names the faults, replaces the constructor's.
   return Object.assign(error, { message });
 }
@@ -66,11 +67,11 @@ interface ErrorDetails {
 
 /** The error of each code. The compiler requires every one. */
 const PORT_ERRORS: Readonly<
-  Record<AnimalStoreErrorCode, (details: ErrorDetails, path: string) => Error>
+  Record<AnimalStoreErrorCode, (details: ErrorDetails, petId: bigint | undefined) => Error>
 > = {
   invalid_pet: (details) => new InvalidPetError([], details),
   invalid_parameter: (details) => new InvalidParameterError([], details),
-  pet_not_found: (details, path) => new PetNotFoundError(path.replace('/pets/', ''), details),
+  pet_not_found: (details, petId) => new PetNotFoundError(petId ?? '', details),
   idempotency_conflict: (details) => new IdempotencyConflictError(details),
   idempotency_key_reused: (details) => new IdempotencyKeyReusedError(details),
   status_conflict: (details) => new StatusConflictError(undefined, details),
