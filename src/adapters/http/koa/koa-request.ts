@@ -8,9 +8,9 @@ import type { HttpRequest } from '../http-message.js';
 import { NodeRequest } from '../node/node-request.js';
 
 /**
- * Returns what makes a request for an interface from a context of Koa. koa-bodyparser reads the body, unless the host's
- * own has. It reads all types, because the interface checks the type, and only the text that it keeps is used: its own
- * parsing rounds integers.
+ * Returns a function that wraps a context of Koa as a request. koa-bodyparser reads the body, unless the host's own has.
+ * It reads all types, because the interface checks the type, and only the text that it keeps is used: its own parsing
+ * rounds integers.
  */
 export function koaRequests({ settings }: HttpInterface): (context: Context) => HttpRequest {
   // Its types allow only a text; a number works, too.
@@ -35,15 +35,17 @@ class KoaRequest extends NodeRequest {
 
   override async readBody(limit: number): Promise<Uint8Array | string> {
     const { req, request } = this.#context;
-    const { rawBody: kept } = request; // by the host's own parser
-    const body = kept ?? (req.readableDidRead ? undefined : await this.#readText(limit));
-    if (typeof body !== 'string' && !types.isUint8Array(body)) throw bodyAlreadyRead();
-    if (Buffer.byteLength(body) > limit) throw payloadTooLarge(limit);
-    return body;
+    const kept: unknown = request.rawBody; // by the host's own parser
+    if (typeof kept === 'string' || types.isUint8Array(kept)) {
+      if (Buffer.byteLength(kept) > limit) throw payloadTooLarge(limit);
+      return kept;
+    }
+    if (req.readableDidRead) throw bodyAlreadyRead();
+    return this.#readText(limit);
   }
 
   /** Lets koa-bodyparser read the body. */
-  async #readText(limit: number): Promise<unknown> {
+  async #readText(limit: number): Promise<string> {
     const { req, res, request } = this.#context;
     delete req.headers['content-encoding']; // it is `identity` here, and the parser refuses `Identity`
     // The parser skips a request whose `body` is set, and the host's own sets {} for types that it does not read.
@@ -51,7 +53,7 @@ class KoaRequest extends NodeRequest {
     this.#context['disableBodyParser'] = false;
     try {
       await this.#parseBody(this.#context, async () => {});
-      return request.rawBody;
+      return request.rawBody as string;
     } catch (error) {
       const { type, body } = error as { readonly type?: unknown; readonly body?: unknown };
       if (typeof body === 'string') return body; // refused, perhaps wrongly: the interface parses it itself
