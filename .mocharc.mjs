@@ -1,11 +1,11 @@
 // `npm test -- build/test/unit/domain.test.js` runs one file, as the whole run does.
 const files = process.argv.some((argument) => argument.endsWith('.test.js'));
-const longest = 'build/test/**/mongo-contracts.test.js';
-const others = 'build/test/!(service)/**/!(mongo-contracts).test.js';
+const longest = 'build/test/**/@(mongo-contracts|process|shared-store).test.js';
+const others = 'build/test/**/!(mongo-contracts|process|shared-store).test.js';
 
 export default {
   // The longest files start first, so that all processes end at about the same time.
-  spec: files ? [] : [longest, 'build/test/service/*.test.js', others],
+  spec: files ? [] : [longest, others],
   require: ['./tools/mocha-setup.mjs'],
   'forbid-only': true,
   'fail-zero': true,

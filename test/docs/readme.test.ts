@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { Serving } from '../bootstrap/test-io.js';
-import { Child, shell } from '../service/child.js';
-import { removeFolders, temporaryFolder } from '../temporary-folder.js';
+import { RunningService } from '../service/running-service.js';
+import { cleanUp, shell } from '../service/child-process.js';
+import { temporaryFolder } from '../temporary-folder.js';
 import { codeAt, codeBelow } from './code-blocks.js';
 
 describe('The README', () => {
@@ -11,11 +11,7 @@ describe('The README', () => {
   beforeEach(() => {
     folder = temporaryFolder(import.meta.dirname); // in this package, whose name a program can import
   });
-  afterEach(async () => {
-    await Child.endAll();
-    await Serving.stopAll();
-    removeFolders();
-  });
+  afterEach(cleanUp);
 
   /** What a line for a shell prints. */
   async function printedBy(line: string, environment = {}): Promise<string> {
@@ -27,9 +23,9 @@ describe('The README', () => {
   it('shows requests and their responses', async function () {
     if ((await shell(folder, 'command -v curl').ended) !== 0) this.test?.skip(); // no curl here
     const STORE_URL = `sqlite:${join(folder, 'animals.db')}`;
-    const service = new Serving({ STORE_URL, EXPERIMENTAL: 'changePet' });
+    const service = new RunningService({ STORE_URL, EXPERIMENTAL: 'changePet' });
     const url = await service.ready();
-    const [key = ''] = /ast_live_\w+/.exec(service.io.out) ?? [];
+    const [key = ''] = /ast_live_\w+/.exec(service.process.out) ?? [];
     const [variables = '', ...requests] = codeBelow('README.md > What you get')
       .flatMap((block) => block.split(/^\$ /m))
       .filter((step) => step !== '');

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { KEY, Serving } from '../bootstrap/test-io.js';
+import { KEY, RunningService } from '../service/running-service.js';
 import { ROOT } from '../docs/code-blocks.js';
-import { cleanUp, shell, type Child } from '../service/child.js';
+import { cleanUp, shell, type Child } from '../service/child-process.js';
 import { temporaryFolder } from '../temporary-folder.js';
 import type { ContainerModule } from '../../src/bootstrap/index.js';
 
@@ -17,7 +17,7 @@ async function serve(example?: string): Promise<string> {
   const loaded: Array<{ adapter: ContainerModule }> = [];
   if (example !== undefined) loaded.push(await import(join(EXAMPLES, example)));
   const modules = loaded.map(({ adapter }) => adapter);
-  return new Serving({ API_KEYS: KEY }, { modules }).ready();
+  return new RunningService({ API_KEYS: KEY }, { modules }).ready();
 }
 
 /** Adds an animal. Resolves to it, and to its path. */

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { KEY } from '../bootstrap/test-io.js';
+import { KEY } from './running-service.js';
 import { temporaryFolder } from '../temporary-folder.js';
-import { Child, MAIN, PACKAGE, cleanUp, program, shell } from './child.js';
+import { Child, MAIN, PACKAGE, cleanUp, program, shell } from './child-process.js';
 
 const SERVICE = { PORT: '0', STORE_URL: 'memory:', API_KEYS: KEY };
 

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { readFileSync, readdirSync } from 'node:fs';
 import { animalStoreClient } from '../../src/adapters/http/client/index.js';
 import { openSqliteStore } from '../../src/adapters/sqlite/index.js';
-import { KEY } from '../bootstrap/test-io.js';
+import { KEY } from './running-service.js';
 import { temporaryFolder } from '../temporary-folder.js';
 import { until } from '../until.js';
-import { cleanUp, program } from './child.js';
+import { cleanUp, program } from './child-process.js';
 
 const CLIENTS = 8;
 

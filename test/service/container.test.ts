@@ -11,7 +11,7 @@ import {
 } from '../../src/bootstrap/index.js';
 import type { AnimalStore, Authenticator, Clock } from '../../src/index.js';
 import { removeFolders, temporaryFolder } from '../temporary-folder.js';
-import { Shelf } from './test-io.js';
+import { Shelf } from './shelf.js';
 
 const SETTINGS = readSettings({ PORT: '0', STORE_URL: 'memory:' });
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { ApiKeyAuthenticator } from '../../src/adapters/api-keys/index.js';
-import { Shelf, runLine } from './test-io.js';
+import { runLine } from './fake-process.js';
+import { Shelf } from './shelf.js';
 
 describe('keys', () => {
   let shelf: Shelf;

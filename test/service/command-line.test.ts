@@ -1,8 +1,8 @@
 import { ContainerModule } from 'inversify';
 import { expect } from 'chai';
-import { run } from '../../src/bootstrap/commands/run.js';
 import { TOKENS } from '../../src/bootstrap/index.js';
-import { Shelf, TestIo, runLine } from './test-io.js';
+import { FakeProcess, runLine } from './fake-process.js';
+import { Shelf } from './shelf.js';
 
 /** A store whose animals cannot be read. */
 function failing(error: Error): Shelf {
@@ -37,9 +37,9 @@ describe('The command line', () => {
     });
 
   it('without arguments shows the help, which has every setting with its default', async () => {
-    const io = new TestIo();
-    expect(await run([], io.process)).to.equal(0);
-    expect(io.out).to.match(/^Usage/);
+    const fake = new FakeProcess();
+    expect(await fake.run([])).to.equal(0);
+    expect(fake.out).to.match(/^Usage/);
 
     const { out } = await runLine('serve --help');
     expect(out).to.match(/^ {2}PORT +.*\(default: 8080\)$/m);
@@ -119,7 +119,7 @@ describe('The command line', () => {
   });
 
   it('is interrupted by a signal with 130, and ends at once by another one a second later', async () => {
-    const io = new TestIo({ STORE_URL: 'stuck:' });
+    const fake = new FakeProcess({ STORE_URL: 'stuck:' });
     let now = 0;
     const { now: original } = performance;
     performance.now = () => now;
@@ -130,26 +130,24 @@ describe('The command line', () => {
       });
     });
     try {
-      void run(['keys', 'list'], io.process, [stuck]);
+      void fake.run(['keys', 'list'], [stuck]);
       for (const time of [0, 999, 1000]) {
         now = time;
-        io.emit('SIGINT', 'SIGINT');
-        expect(io.exits).to.have.lengthOf(time < 1000 ? 0 : 1);
+        fake.emit('SIGINT', 'SIGINT');
+        expect(fake.exits).to.have.lengthOf(time < 1000 ? 0 : 1);
       }
     } finally {
       performance.now = original;
     }
-    expect(io.exits).to.deep.equal([130]);
+    expect(fake.exits).to.deep.equal([130]);
   });
 
   it('fails when its result cannot be written', async () => {
-    const io = new TestIo({ STORE_URL: 'shelf:1' });
-    io.stdout.write = ((_text: string, done: (error: Error) => void) =>
+    const fake = new FakeProcess({ STORE_URL: 'shelf:1' });
+    fake.stdout.write = ((_text: string, done: (error: Error) => void) =>
       done(new Error('ENOSPC: no space left on device, write'))) as never;
 
-    expect(await run(['keys', 'issue', '--name', 'n'], io.process, [new Shelf().module])).to.equal(
-      1,
-    );
-    expect(io.err).to.equal('ENOSPC: no space left on device, write\n');
+    expect(await fake.run(['keys', 'issue', '--name', 'n'], [new Shelf().module])).to.equal(1);
+    expect(fake.err).to.equal('ENOSPC: no space left on device, write\n');
   });
 });

@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { statSync } from 'node:fs';
 import { openSqliteStore } from '../../src/adapters/sqlite/index.js';
 import { removeFolders, temporaryFolder } from '../temporary-folder.js';
-import { Shelf, runLine } from './test-io.js';
+import { runLine } from './fake-process.js';
+import { Shelf } from './shelf.js';
 
 const REX = { name: 'Rex', categoryId: 7n, status: 'sold' } as const;
 

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { Serving } from '../bootstrap/test-io.js';
+import { RunningService } from './running-service.js';
 import { removeFolders } from '../temporary-folder.js';
 
 /** The compiled program. */
@@ -89,6 +89,6 @@ export const shell = (folder: string, line: string, environment: Environment = {
 
 /** Ends what a test left running, in this process too, and removes its folders. */
 export async function cleanUp(): Promise<void> {
-  await Promise.all([Serving.stopAll(), Child.endAll()]);
+  await Promise.all([RunningService.stopAll(), Child.endAll()]);
   removeFolders();
 }

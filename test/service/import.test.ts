@@ -4,8 +4,8 @@ import { PassThrough } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { PET_STATUSES, type Pet } from '../../src/index.js';
 import { removeFolders, temporaryFolder } from '../temporary-folder.js';
-import { Shelf, TestIo, runLine } from './test-io.js';
-import { run } from '../../src/bootstrap/commands/run.js';
+import { FakeProcess, runLine } from './fake-process.js';
+import { Shelf } from './shelf.js';
 
 const REX = { id: 1n, name: 'Rex', categoryId: 7n, status: 'sold' };
 const BELLA = { id: 2n, name: 'Bella', categoryId: -8n, status: 'available' };
@@ -186,11 +186,11 @@ describe('import', () => {
   });
 
   it('stops waiting for standard input when it is interrupted', async () => {
-    const io = Object.assign(new TestIo(), { stdin: new PassThrough() });
-    const code = run(['import', '-', '--format', 'csv'], io.process);
-    io.emit('SIGINT', 'SIGINT');
+    const fake = Object.assign(new FakeProcess(), { stdin: new PassThrough() });
+    const code = fake.run(['import', '-', '--format', 'csv']);
+    fake.emit('SIGINT', 'SIGINT');
     expect(await code).to.equal(130);
-    expect(io.err).to.include('Interrupted by SIGINT.');
+    expect(fake.err).to.include('Interrupted by SIGINT.');
   });
 
   it('says why a file cannot be read, without its name', async () => {
@@ -250,21 +250,19 @@ describe('export', () => {
     expect(err).to.equal('gone\n');
     expect(code).to.equal(1);
 
-    const io = new TestIo({ STORE_URL: 'shelf:1' });
+    const fake = new FakeProcess({ STORE_URL: 'shelf:1' });
     const hanging = new Shelf({
       pets: {
         ...shelf.data.pets,
         list: (_query, { signal } = {}) =>
           new Promise((_resolve, reject) => {
             signal?.addEventListener('abort', () => reject(signal.reason as Error));
-            io.emit('SIGINT', 'SIGINT');
+            fake.emit('SIGINT', 'SIGINT');
           }),
       },
     });
-    const interrupted = await run(['export', `${folder}/animals.csv`], io.process, [
-      hanging.module,
-    ]);
-    expect(io.err).to.include('Interrupted by SIGINT.');
+    const interrupted = await fake.run(['export', `${folder}/animals.csv`], [hanging.module]);
+    expect(fake.err).to.include('Interrupted by SIGINT.');
     expect(interrupted).to.equal(130);
     expect(readdirSync(folder)).to.deep.equal([]);
     expect(hanging.closed).to.equal(1);

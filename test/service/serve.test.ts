@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { TOKENS } from '../../src/bootstrap/index.js';
 import { UnavailableError, type Store } from '../../src/index.js';
-import { KEY, Serving, Shelf } from './test-io.js';
+import { KEY, RunningService } from './running-service.js';
+import { Shelf } from './shelf.js';
 
 const SHELF = { STORE_URL: 'shelf:1' };
 
@@ -30,26 +31,27 @@ function slowStore() {
 }
 
 describe('serve', () => {
-  afterEach(Serving.stopAll);
+  afterEach(RunningService.stopAll);
 
   describe('without a key of any kind', () => {
     it('issues one, once, and prints it with a curl line that works and what to do in a browser', async () => {
       const shelf = new Shelf();
-      const first = new Serving(SHELF, { modules: [shelf.module] });
+      const first = new RunningService(SHELF, { modules: [shelf.module] });
       const url = await first.ready();
 
-      const [, key = ''] = /Your API key, shown only this once: (\S+)\n/.exec(first.io.out) ?? [];
-      expect(first.io.out).to.include(`  curl ${url}/pets -H 'Authorization: Bearer ${key}' `);
-      expect(first.io.out).to.match(/open http\S+\/docs\. Authorize with this key\./);
+      const [, key = ''] =
+        /Your API key, shown only this once: (\S+)\n/.exec(first.process.out) ?? [];
+      expect(first.process.out).to.include(`  curl ${url}/pets -H 'Authorization: Bearer ${key}' `);
+      expect(first.process.out).to.match(/open http\S+\/docs\. Authorize with this key\./);
       expect((await post(url, key)).status).to.equal(201);
-      expect(first.io.err).to.match(/"keyId":"00000000","msg":"issued a first API key"/);
-      expect(first.io.err).not.to.include(key);
+      expect(first.process.err).to.match(/"keyId":"00000000","msg":"issued a first API key"/);
+      expect(first.process.err).not.to.include(key);
       expect(await first.stop()).to.equal(0);
 
-      const second = new Serving(SHELF, { modules: [shelf.module] });
+      const second = new RunningService(SHELF, { modules: [shelf.module] });
       await second.ready();
-      expect(second.io.out).to.equal('');
-      expect(second.io.err).not.to.include('No API key is valid');
+      expect(second.process.out).to.equal('');
+      expect(second.process.err).not.to.include('No API key is valid');
     });
 
     const refusing: ReadonlyArray<readonly [string, Record<string, string>, Partial<Store>]> = [
@@ -60,14 +62,16 @@ describe('serve', () => {
     for (const [where, env, parts] of refusing)
       it(`names the command that issues one, and ends with 2 at once, ${where}`, async () => {
         const shelf = new Shelf(parts);
-        const serving = new Serving(
+        const service = new RunningService(
           { ...SHELF, DRAIN_DELAY: '20d', ...env },
           { modules: [shelf.module] },
         );
 
-        expect(await serving.code).to.equal(2);
-        expect(serving.io.err).to.match(/There is no API key: issue one .*keys issue .*API_KEYS/);
-        expect(serving.io.out).to.equal('');
+        expect(await service.code).to.equal(2);
+        expect(service.process.err).to.match(
+          /There is no API key: issue one .*keys issue .*API_KEYS/,
+        );
+        expect(service.process.out).to.equal('');
         expect(await shelf.data.apiKeys.list()).to.deep.equal([]);
         expect(shelf.closed).to.equal(1);
       });
@@ -78,10 +82,10 @@ describe('serve', () => {
       const { port } = taken.address() as AddressInfo;
       const shelf = new Shelf();
       for (const env of [{ PORT: String(port) }, { ADMIN_PORT: String(port) }]) {
-        const serving = new Serving({ ...SHELF, ...env }, { modules: [shelf.module] });
-        expect(await serving.code).to.equal(1);
-        expect(serving.io.err).to.match(/EADDRINUSE.*\. Set HOST or PORT, or ADMIN_PORT/);
-        expect(serving.io.out).to.equal('');
+        const service = new RunningService({ ...SHELF, ...env }, { modules: [shelf.module] });
+        expect(await service.code).to.equal(1);
+        expect(service.process.err).to.match(/EADDRINUSE.*\. Set HOST or PORT, or ADMIN_PORT/);
+        expect(service.process.out).to.equal('');
       }
       expect(await shelf.data.apiKeys.list()).to.deep.equal([]);
       taken.close();
@@ -89,13 +93,17 @@ describe('serve', () => {
   });
 
   it('starts with static keys anywhere, and warns of those that can be guessed', async () => {
-    const serving = new Serving({ HOST: '0.0.0.0', DRAIN_DELAY: '0', API_KEYS: `short,${KEY}` });
-    const url = await serving.ready();
+    const service = new RunningService({
+      HOST: '0.0.0.0',
+      DRAIN_DELAY: '0',
+      API_KEYS: `short,${KEY}`,
+    });
+    const url = await service.ready();
 
     expect(url).to.match(/^http:\/\/127\.0\.0\.1:\d+\/v1$/);
     expect((await post(url, 'short')).status).to.equal(201);
-    expect(serving.io.out).to.equal('');
-    expect(serving.io.err).to.match(/fewer than 16 characters can be guessed: 1 set/);
+    expect(service.process.out).to.equal('');
+    expect(service.process.err).to.match(/fewer than 16 characters can be guessed: 1 set/);
   });
 
   it('warns when all keys are revoked or expired, and issues no other', async () => {
@@ -103,37 +111,37 @@ describe('serve', () => {
     await shelf.run('keys issue --name n');
     const [record] = await shelf.data.apiKeys.list();
     await shelf.run(`keys revoke ${record?.id}`);
-    const serving = new Serving(SHELF, { modules: [shelf.module] });
-    await serving.ready();
+    const service = new RunningService(SHELF, { modules: [shelf.module] });
+    await service.ready();
 
-    expect(serving.io.err).to.match(/No API key is valid: all are revoked or expired/);
-    expect(serving.io.out).to.equal('');
+    expect(service.process.err).to.match(/No API key is valid: all are revoked or expired/);
+    expect(service.process.out).to.equal('');
   });
 
   it('logs the settings that differ, the places, and that the store is new until it had an animal', async () => {
     const shelf = new Shelf();
     const env = { ...SHELF, API_KEYS: `${KEY},${KEY}2` };
-    const serving = new Serving(env, { modules: [shelf.module] });
-    const url = await serving.ready();
+    const service = new RunningService(env, { modules: [shelf.module] });
+    const url = await service.ready();
 
-    const [settings, isNew, ready] = serving.io.lines;
+    const [settings, isNew, ready] = service.process.lines;
     expect(settings?.['settings']).to.deep.equal({ PORT: '0', STORE_URL: 'shelf:1', API_KEYS: 2 });
     expect(isNew?.['msg']).to.equal('the store is new: no animal was ever added to shelf 1');
     const docs = url.replace('/v1', '/docs');
     expect(ready).to.deep.include({ url, docs, store: 'shelf 1' });
     await post(url, KEY);
-    await serving.stop();
-    const again = new Serving(env, { modules: [shelf.module] });
+    await service.stop();
+    const again = new RunningService(env, { modules: [shelf.module] });
     await again.ready();
-    expect(again.io.err).not.to.include('store is new');
+    expect(again.process.err).not.to.include('store is new');
   });
 
   it('says on a terminal in plain text where it is, and issues a key there', async () => {
-    const serving = new Serving({ JOURNAL_STREAM: '8:1' }, { isTTY: true });
-    const url = await serving.ready();
+    const service = new RunningService({ JOURNAL_STREAM: '8:1' }, { isTTY: true });
+    const url = await service.ready();
 
     const docs = url.replace('/v1', '/docs');
-    expect(serving.io.out).to.match(
+    expect(service.process.out).to.match(
       new RegExp(`^Your API key.*^Ready at ${url}\n  docs  ${docs}\n  store memory`, 'ms'),
     );
   });
@@ -141,7 +149,7 @@ describe('serve', () => {
   it('says why the store is unreachable, and serves meanwhile', async () => {
     const shelf = new Shelf();
     let isUp = false;
-    const serving = new Serving(
+    const service = new RunningService(
       { ...SHELF, API_KEYS: KEY },
       {
         modules: [
@@ -155,9 +163,9 @@ describe('serve', () => {
         ],
       },
     );
-    const url = await serving.ready();
+    const url = await service.ready();
 
-    expect(serving.io.lines.at(-1)).to.deep.include({
+    expect(service.process.lines.at(-1)).to.deep.include({
       level: 40,
       msg: `not yet ready at ${url}`,
       reason: 'The store is not available (checking). refused by db1',
@@ -169,27 +177,32 @@ describe('serve', () => {
 
   it('loads ADAPTERS and serves experimental operations if the store can change animals', async () => {
     const env = { ...SHELF, API_KEYS: KEY, EXPERIMENTAL: 'removePet' };
-    const serving = new Serving(env, { modules: [new Shelf().module] });
-    const url = await serving.ready();
+    const service = new RunningService(env, { modules: [new Shelf().module] });
+    const url = await service.ready();
     await post(url, KEY);
     const headers = { Authorization: `Bearer ${KEY}` };
     expect((await fetch(`${url}/pets/1`, { method: 'DELETE', headers })).status).to.equal(204);
 
-    const fixed = new Serving(env, { modules: [new Shelf({ changes: undefined }).module] });
+    const fixed = new RunningService(env, { modules: [new Shelf({ changes: undefined }).module] });
     expect(await fixed.code).to.equal(2);
-    expect(fixed.io.err).to.match(/EXPERIMENTAL must be empty: the store cannot change animals/);
+    expect(fixed.process.err).to.match(
+      /EXPERIMENTAL must be empty: the store cannot change animals/,
+    );
   });
 
   describe('when it stops', () => {
     for (const signal of ['SIGINT', 'SIGTERM'])
       it(`ends with 0 on ${signal}, closes the store, and logs both ends`, async () => {
         const shelf = new Shelf();
-        const serving = new Serving({ ...SHELF, API_KEYS: KEY }, { modules: [shelf.module] });
-        const url = await serving.ready();
+        const service = new RunningService(
+          { ...SHELF, API_KEYS: KEY },
+          { modules: [shelf.module] },
+        );
+        const url = await service.ready();
 
-        expect(await serving.stop(signal)).to.equal(0);
+        expect(await service.stop(signal)).to.equal(0);
         expect(shelf.closed).to.equal(1);
-        const messages = serving.io.lines.map(({ msg }) => msg);
+        const messages = service.process.lines.map(({ msg }) => msg);
         expect(messages.slice(-2)).to.deep.equal([
           `stopping: Interrupted by ${signal}.`,
           'stopped',
@@ -203,12 +216,12 @@ describe('serve', () => {
     it('is not ready but serves while it drains, and finishes what is in progress', async () => {
       const { module, begun, letGo } = slowStore();
       const env = { ...SHELF, API_KEYS: KEY, DRAIN_DELAY: '1s', REQUEST_DEADLINE: '1m' };
-      const serving = new Serving(env, { modules: [module] });
-      const url = await serving.ready();
+      const service = new RunningService(env, { modules: [module] });
+      const url = await service.ready();
       const inProgress = fetch(`${url}/pets`, { headers });
       await begun;
       const began = performance.now();
-      const code = serving.stop();
+      const code = service.stop();
 
       const readiness = await fetch(url.replace('/v1', '/readyz'));
       expect(readiness.status).to.equal(503);
@@ -223,13 +236,13 @@ describe('serve', () => {
     it('ends with 1 when the deadline cuts a request off', async () => {
       const { module, begun } = slowStore();
       const env = { ...SHELF, API_KEYS: KEY, SHUTDOWN_DEADLINE: '50ms', REQUEST_DEADLINE: '1m' };
-      const serving = new Serving(env, { modules: [module] });
-      const cutOff = fetch(`${await serving.ready()}/pets`, { headers }).catch(() => 'cut off');
+      const service = new RunningService(env, { modules: [module] });
+      const cutOff = fetch(`${await service.ready()}/pets`, { headers }).catch(() => 'cut off');
       await begun;
 
-      expect(await serving.stop()).to.equal(1);
+      expect(await service.stop()).to.equal(1);
       expect(await cutOff).to.equal('cut off');
-      expect(serving.io.err).to.match(/some requests were cut off\.\n$/);
+      expect(service.process.err).to.match(/some requests were cut off\.\n$/);
     });
 
     it('ends with 0 when it is interrupted before the store is open', async () => {
@@ -239,10 +252,10 @@ describe('serve', () => {
           open: () => new Promise(() => {}),
         });
       });
-      const serving = new Serving({ STORE_URL: 'stuck:' }, { modules: [opening] });
-      await serving.io.said(/settings that differ/);
+      const service = new RunningService({ STORE_URL: 'stuck:' }, { modules: [opening] });
+      await service.process.said(/settings that differ/);
 
-      expect(await serving.stop()).to.equal(0);
+      expect(await service.stop()).to.equal(0);
     });
 
     it('ends with 0 when it is interrupted while it looks for a key', async () => {
@@ -256,19 +269,19 @@ describe('serve', () => {
             begun.resolve();
           }),
       };
-      const serving = new Serving(SHELF, { modules: [new Shelf({ apiKeys }).module] });
+      const service = new RunningService(SHELF, { modules: [new Shelf({ apiKeys }).module] });
       await begun.promise;
 
-      expect(await serving.stop()).to.equal(0);
+      expect(await service.stop()).to.equal(0);
     });
   });
 
   it('serves metrics on ADMIN_PORT alone', async () => {
-    const serving = new Serving({ API_KEYS: KEY, ADMIN_PORT: '0' });
-    const url = await serving.ready();
+    const service = new RunningService({ API_KEYS: KEY, ADMIN_PORT: '0' });
+    const url = await service.ready();
     await post(url, KEY);
     await fetch(url.replace('/v1', '/livez'));
-    const metrics = String(serving.io.lines.find((line) => line['metrics'])?.['metrics']);
+    const metrics = String(service.process.lines.find((line) => line['metrics'])?.['metrics']);
 
     const response = await fetch(metrics);
     const text = await response.text();
@@ -281,7 +294,7 @@ describe('serve', () => {
     expect(text).to.match(/^process_cpu_seconds_total /m);
     expect((await fetch(metrics.replace('/metrics', '/v1/pets'))).status).to.equal(404);
     expect((await fetch(url.replace('/v1', '/metrics'))).status).to.equal(404);
-    await serving.stop();
+    await service.stop();
     expect(await fetch(metrics).catch(() => 'closed')).to.equal('closed');
   });
 });
