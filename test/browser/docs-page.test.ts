@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { chromium, type Locator, type Page } from 'playwright-core';
 import { createNodeListener, readDocsFiles } from '../../src/adapters/http/node/index.js';
 import {
-  closeServers,
+  closeHosts,
   httpInterface,
   memoryAnimalStore,
-  serve,
+  startHost,
 } from '../adapters/http/fixtures.js';
 
 const LARGEST = 2n ** 63n - 1n;
@@ -22,7 +22,7 @@ async function serveShop(): Promise<string> {
   for (const name of ['Ada', 'Bo', 'Cy'])
     await animalStore.createPet({ name, categoryId: LARGEST, status: 'sold' });
   const listener = createNodeListener(httpInterface({ animalStore, docs: await readDocsFiles() }));
-  const url = await serve((request, response) => {
+  const url = await startHost((request, response) => {
     request.url = request.url?.replace('/shop/', '/') ?? '';
     void listener(request, response);
   });
@@ -30,7 +30,7 @@ async function serveShop(): Promise<string> {
 }
 
 describe('The docs page', () => {
-  afterEach(closeServers);
+  afterEach(closeHosts);
 
   for (const width of [1280, 390])
     itInChromium(`shows all animals to the digit, ${width} pixels wide`, async () => {

@@ -12,12 +12,14 @@ const BEARER = { Authorization: `Bearer ${KEY}` };
 const LARGEST = '9223372036854775807';
 const BELLA = `{"id":1,"name":"Bella","categoryId":${LARGEST},"status":"available"}`;
 
-/** Starts a service in memory, with the adapter that an example exports, and resolves to its URL. */
-async function serve(example?: string): Promise<string> {
-  const loaded: Array<{ adapter: ContainerModule }> = [];
-  if (example !== undefined) loaded.push(await import(join(EXAMPLES, example)));
-  const modules = loaded.map(({ adapter }) => adapter);
-  return new RunningService({ API_KEYS: KEY }, { modules }).ready();
+/** Starts a service in memory. Resolves to its URL. */
+const startService = (...modules: readonly ContainerModule[]): Promise<string> =>
+  new RunningService({ API_KEYS: KEY }, { modules }).ready();
+
+/** The same, with the adapter that an example exports. */
+async function startWith(example: string): Promise<string> {
+  const { adapter } = (await import(join(EXAMPLES, example))) as { adapter: ContainerModule };
+  return startService(adapter);
 }
 
 /** Adds an animal. Resolves to it, and to its path. */
@@ -115,7 +117,7 @@ describe('The examples', () => {
   });
 
   it('second-resource: categories are behind the same keys', async () => {
-    const url = await serve('second-resource/adapter.mjs');
+    const url = await startWith('second-resource/adapter.mjs');
     expect(await get(`${url}/categories/2`)).to.equal('{"id":2,"name":"Cats"}');
     expect(await get(`${url}/categories/3`)).to.equal('No category has this id.');
     expect((await fetch(`${url}/categories`)).status, 'without a key').to.equal(401);
@@ -124,13 +126,13 @@ describe('The examples', () => {
 
   for (const name of ['fetch-transport.mjs', 'slow-lists.mjs'])
     it(`${name}: serves with a part replaced`, async () => {
-      const url = await serve(name);
+      const url = await startWith(name);
       expect((await addBella(url)).animal).to.equal(BELLA);
       expect(await get(`${url}/pets`)).to.equal(`[${BELLA}]`);
     });
 
   it('client.mjs: adds each line once, equal ones too, lists all, and says what is wrong', async () => {
-    const environment = { BASE_URL: await serve() };
+    const environment = { BASE_URL: await startService() };
     const delivery = `Bella ${LARGEST}\nBella ${LARGEST}\n`;
     const other = BELLA.replace('1', '2');
     const list = `${BELLA}\n${other}\n`;

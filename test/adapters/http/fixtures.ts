@@ -99,8 +99,8 @@ export class KeptLog implements HttpLog {
 
 const running: Server[] = [];
 
-/** Listens on a free port as a host on `node:http` does. Resolves to its address. `closeServers` ends it. */
-export async function serve(
+/** Starts a program on `node:http`, on a free port. Resolves to its address. `closeHosts` ends it. */
+export async function startHost(
   listener: (...exchange: Parameters<RequestListener>) => unknown,
 ): Promise<string> {
   const server = createServer((request, response) => void listener(request, response));
@@ -109,7 +109,7 @@ export async function serve(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-export function closeServers(): void {
+export function closeHosts(): void {
   for (const server of running.splice(0)) server.close().closeAllConnections();
 }
 

@@ -12,11 +12,11 @@ import {
   KEY,
   KeptLog,
   REX,
-  closeServers,
+  closeHosts,
   failing,
   httpInterface,
   sentOutcome,
-  serve,
+  startHost,
 } from '../fixtures.js';
 
 const log = new KeptLog();
@@ -45,7 +45,7 @@ function mounted(
   app.silent = true;
   for (const middleware of before) app.use(middleware);
   app.use(animalStoreRouter(httpInterface({ log, ...options })).routes());
-  return serve(app.callback());
+  return startHost(app.callback());
 }
 
 const create = (body: string | null = REX, headers = {}): RequestInit => ({
@@ -83,7 +83,7 @@ const leaving: Middleware = ({ req }, next) => {
 
 describe('animalStoreRouter', () => {
   beforeEach(() => void log.lines.splice(0));
-  afterEach(closeServers);
+  afterEach(closeHosts);
 
   it('is a router with the operations by method, path and name', () => {
     const router = animalStoreRouter(httpInterface());
@@ -120,7 +120,7 @@ describe('animalStoreRouter', () => {
       if (context.status === 500) Object.assign(context, { status: 502, body: 'of the host' });
     });
     app.use(animalStoreRouter(httpInterface({ animalStore: failing(failure) })).routes());
-    const url = await serve(app.callback());
+    const url = await startHost(app.callback());
 
     const response = await fetch(`${url}/v1/pets`, { headers: KEY });
 
@@ -155,7 +155,7 @@ describe('animalStoreRouter', () => {
     const shop = new Router();
     shop.use('/one', animalStoreRouter(httpInterface()).routes());
     shop.use('/:tenant/two', animalStoreRouter(httpInterface()).routes());
-    const url = await serve(new Koa().use(shop.routes()).callback());
+    const url = await startHost(new Koa().use(shop.routes()).callback());
 
     for (const prefix of ['/one', '/a%2Fb/two']) {
       const pets = `${url}${prefix}/v1/pets`;
@@ -185,7 +185,7 @@ describe('animalStoreRouter', () => {
 
 describe('The body of a request on Koa', () => {
   beforeEach(() => void log.lines.splice(0));
-  afterEach(closeServers);
+  afterEach(closeHosts);
 
   for (const [what, init, expected] of [
     ['is damaged', create('{"name":"\ufffd","categoryId":1}'), '400 malformed_json'],
@@ -263,14 +263,14 @@ describe('The body of a request on Koa', () => {
 });
 
 describe('createKoaApp', () => {
-  afterEach(closeServers);
+  afterEach(closeHosts);
 
   it('sends the files of the docs page byte for byte if it is mounted in another application', async () => {
     const docs = [{ name: 'a.js', type: 'text/javascript', gzip: gzipSync('const a = 1;') }];
     const app = new Koa();
     for (const middleware of createKoaApp(httpInterface({ docs })).middleware) app.use(middleware);
 
-    const response = await fetch(`${await serve(app.callback())}/docs/a.js`);
+    const response = await fetch(`${await startHost(app.callback())}/docs/a.js`);
 
     expect(response.headers.get('content-encoding')).to.equal('gzip');
     expect(await response.text()).to.equal('const a = 1;');
@@ -286,7 +286,7 @@ describe('createKoaApp', () => {
       const host = new Koa().use(seenBy(seen));
       host.use((context, next) => operations?.(context, async () => others?.(context, next)));
 
-      await fetch((await serve(host.callback())) + path, { headers: KEY });
+      await fetch((await startHost(host.callback())) + path, { headers: KEY });
 
       expect(seen[0]).to.equal(status);
     });
@@ -298,7 +298,7 @@ describe('createKoaApp', () => {
     const app = Object.assign(createKoaApp(http), {
       onerror: (error: Error) => void printed.push(error),
     });
-    const url = await serve(app.callback());
+    const url = await startHost(app.callback());
 
     const { status } = await fetch(`${url}/v1/pets`);
     app.emit('error', Object.assign(new Error('write EPIPE'), { syscall: 'write' }));

@@ -11,11 +11,11 @@ import { stringifyJson } from '../../../../src/json.js';
 import {
   KEY,
   KeptLog,
-  closeServers,
+  closeHosts,
   httpInterface,
   keepAlive,
   sentOutcome,
-  serve,
+  startHost,
 } from '../fixtures.js';
 
 const log = new KeptLog();
@@ -32,7 +32,7 @@ async function guarding(
   const settings = { corsOrigins: ['https://shop.example'], requestDeadline: 60_000 };
   app.use(requireApiKey(httpInterface({ log, settings, ...options }), 'pets:read'));
   app.use(route);
-  return serve(app.callback());
+  return startHost(app.callback());
 }
 
 const get = (url: string, headers = {}): Promise<Response> =>
@@ -44,7 +44,7 @@ const never: Middleware = () => {
 
 describe('requireApiKey', () => {
   keepAlive();
-  afterEach(closeServers);
+  afterEach(closeHosts);
 
   it('lets a caller with the scope pass, and tells the route who it is', async () => {
     const url = await guarding((context) => {

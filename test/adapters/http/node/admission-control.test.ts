@@ -245,7 +245,7 @@ const list = (key: string, limit: 1 | 2): string =>
   head(`GET /v1/pets?limit=${limit}`, `Authorization: Bearer ${key}`);
 
 /** A server with four places, of which one key gets three. */
-async function serving() {
+async function fourPlaceServer() {
   const admission = new AdmissionControl({ maxInFlight: 4, maxWait: Infinity });
   const animalStore = {
     ...memoryAnimalStore(),
@@ -269,7 +269,7 @@ describe('A request that is answered', () => {
   keepAlive();
 
   it('keeps its place until its client reads the response, or goes', async () => {
-    const { port, expectStatus, held } = await serving();
+    const { port, expectStatus, held } = await fourPlaceServer();
     const [reader, leaver] = await Promise.all([
       stalled(port, list('greedy', 2)),
       stalled(port, list('greedy', 2)),
@@ -288,7 +288,7 @@ describe('A request that is answered', () => {
   });
 
   it('holds a place of its own key, not of the one before on its connection', async () => {
-    const { port, expectStatus, held } = await serving();
+    const { port, expectStatus, held } = await fourPlaceServer();
     for (let count = 0; count < 3; count += 1) {
       const connection = await stalled(port, list('first', 1) + list('second', 2));
       await held(count + 1);

@@ -1,19 +1,14 @@
 import { expect } from 'chai';
-import { createServer, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { NodeServer, type NodeServerOptions } from '../../../../src/adapters/http/node/index.js';
 import { RawConnection } from './raw-connection.js';
 
-/** May return a promise. */
-type Listener = ConstructorParameters<typeof NodeServer>[0];
-
-/** What ends each running server. */
-const running: Array<() => unknown> = [];
+const running: NodeServer[] = [];
 
 /** A server on a free port, which `closeServers` ends. */
-export async function listening(listener: Listener, options?: NodeServerOptions) {
-  const server = new NodeServer(listener, options);
-  running.push(() => server.close(0));
+export async function listening(...given: ConstructorParameters<typeof NodeServer>) {
+  const server = new NodeServer(...given);
+  running.push(server);
   const port = await server.listen(0, '127.0.0.1');
   /** Connects and sends `bytes`. `isHalfOpen`: the client does not end its side when the server does. */
   const open = (bytes: string | Buffer = '', isHalfOpen = false) =>
@@ -21,19 +16,11 @@ export async function listening(listener: Listener, options?: NodeServerOptions)
   return { server, port, open };
 }
 
-/** Listens as a host on `node:http` does, on a free port. Resolves to its address. `closeServers` ends it, too. */
-export async function serve(host: Listener): Promise<string> {
-  const server = createServer((request, response) => void host(request, response));
-  running.push(() => server.close().closeAllConnections());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 /** Ends all servers and connections that a test left. */
 export async function closeServers(): Promise<void> {
   await RawConnection.closeAll();
-  const ending = running.splice(0).map((end) => end());
-  await Promise.all(ending);
+  const closing = running.splice(0).map((server) => server.close(0));
+  await Promise.all(closing);
 }
 
 /** The head of a request, with a Host; `lines` are further headers. */

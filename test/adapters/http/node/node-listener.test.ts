@@ -5,8 +5,18 @@ import { HttpInterface, type HttpInterfaceOptions } from '../../../../src/adapte
 import { createNodeListener } from '../../../../src/adapters/http/node/index.js';
 import { httpTests } from '../../../contract/index.js';
 import { until } from '../../../until.js';
-import { KEY, KeptLog, REX, failing, httpInterface, keepAlive, sentOutcome } from '../fixtures.js';
-import { closeServers, head, listening, serve } from './listening-server.js';
+import {
+  KEY,
+  KeptLog,
+  REX,
+  closeHosts,
+  failing,
+  httpInterface,
+  keepAlive,
+  sentOutcome,
+  startHost,
+} from '../fixtures.js';
+import { closeServers, head, listening } from './listening-server.js';
 import { RawConnection, exchange } from './raw-connection.js';
 
 describe('createNodeListener', () =>
@@ -29,7 +39,7 @@ const { lines } = log;
 
 const behind = (before: Before, options: Partial<HttpInterfaceOptions> = {}): Promise<string> => {
   const listener = createNodeListener(httpInterface({ log, ...options }));
-  return serve(async (request, response) => {
+  return startHost(async (request, response) => {
     await before(request, response);
     await listener(request, response);
   });
@@ -51,6 +61,7 @@ describe('createNodeListener as a guest', () => {
   keepAlive();
   beforeEach(() => void lines.splice(0));
   afterEach(closeServers);
+  afterEach(closeHosts);
 
   it('ends the request of a client that disconnected before it was called', async () => {
     const gone = Promise.withResolvers<void>();
@@ -116,7 +127,7 @@ describe('createNodeListener as a guest', () => {
   });
 
   it('survives a malformed body, and keeps a connection after a refused body in chunks', async () => {
-    const url = await serve(createNodeListener(httpInterface()));
+    const url = await startHost(createNodeListener(httpInterface()));
     const port = Number(new URL(url).port);
     const key = `Authorization: ${KEY.authorization}`;
     const create = head('POST /v1/pets', key, 'Transfer-Encoding: chunked');
@@ -137,7 +148,7 @@ describe('createNodeListener as a guest', () => {
     for (const passFailures of [true, false]) {
       const listener = createNodeListener(http, { passFailures });
       const passed: unknown[] = [];
-      const url = await serve(async (request, response) => {
+      const url = await startHost(async (request, response) => {
         await listener(request, response, (error) => passed.push(error));
         if (!response.writableEnded) response.writeHead(500).end('{"code":"internal_error"}');
       });
