@@ -5,7 +5,8 @@ import type {
 import assert from 'node:assert/strict';
 import { TRICKY_NAMES, fullApiKey, sampleApiKey, times, words } from './samples.js';
 import { checkAborts } from './store-operations.js';
-import { storeCases, type Ports, type PortSuite } from './store-subject.js';
+import { storeCases, type StoreSubject } from './store-cases.js';
+import type { PortSuite } from './store-suite.js';
 
 /** The milliseconds at which a store of seconds, of 32 bits or of four digits of a year goes wrong first. */
 const TIMES = [
@@ -47,7 +48,7 @@ export function apiKeyRepositoryTests(suite: PortSuite<ApiKeyRepository>): void 
     test('keeps every value exactly, in ascending order of creation, also after reopening', async (subject) => {
       const adding = TRICKY_KEYS.toReversed().map((apiKey) => subject.apiKeys.add(apiKey));
       assert.ok(!(await Promise.all(adding)).includes(false), 'a new key was not added');
-      const check = async ({ apiKeys }: Ports<'apiKeys'>): Promise<void> => {
+      const check = async ({ apiKeys }: Pick<StoreSubject, 'apiKeys'>): Promise<void> => {
         assert.deepEqual(await apiKeys.list(), TRICKY_KEYS);
         for (const apiKey of TRICKY_KEYS)
           assert.deepEqual(await apiKeys.findById(apiKey.id), apiKey);

@@ -2,7 +2,9 @@ import { petWithId, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
 import assert from 'node:assert/strict';
 import { FULL_PET, TRICKY_PETS, samplePet, times } from './samples.js';
 import { checkAborts } from './store-operations.js';
-import { checkReads, listAll, storeCases, type Ports, type PortSuite } from './store-subject.js';
+import { storeCases, type StoreSubject } from './store-cases.js';
+import type { PortSuite } from './store-suite.js';
+import { checkReads, listAll } from './stored-animals.js';
 
 const MAX_GIVEN_ID = 2n ** 63n - 2n ** 32n - 1n;
 
@@ -14,7 +16,7 @@ const examplePet = (id: bigint, fields?: Partial<UnsavedPet>): Pet =>
 
 const petsWithIds = (...ids: readonly bigint[]): Pet[] => ids.map((id) => examplePet(id));
 
-async function write({ transfer }: Ports<'transfer'>, pets: readonly Pet[]): Promise<void> {
+async function write({ transfer }: StoreSubject, pets: readonly Pet[]): Promise<void> {
   const lastId = pets.reduce((last, { id }) => (id > last ? id : last), 0n);
   await transfer.writePets(pets, lastId);
 }

@@ -12,6 +12,6 @@ export { httpTests, type HttpTestOptions } from './http/http-tests.js';
 export type { HttpService } from './http/tested-service.js';
 export { petChangesTests } from './pet-changes-tests.js';
 export { petRepositoryTests } from './pet-repository/pet-repository-tests.js';
-export type { Opened, PortSuite, StoreControls, StoreSuite } from './store-subject.js';
+export type { Opened, PortSuite, StoreControls, StoreSuite } from './store-suite.js';
 export { storeTests } from './store-tests.js';
 export type { SuiteOptions, TestRunner } from './suite.js';

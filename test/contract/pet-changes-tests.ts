@@ -7,7 +7,9 @@ import assert from 'node:assert/strict';
 import { checkCode, outcomesOf, rejectionOf, rejectsWithCode } from './rejection.js';
 import { DAY, FULL_PET, claimed, claimedAt, samplePet, samplePets, times } from './samples.js';
 import { checkAborts } from './store-operations.js';
-import { addAll, checkReads, listAll, storeCases, type PortSuite } from './store-subject.js';
+import { storeCases } from './store-cases.js';
+import type { PortSuite } from './store-suite.js';
+import { addAll, checkReads, listAll } from './stored-animals.js';
 
 /** No condition on the status. */
 const ANY = undefined;

@@ -4,12 +4,13 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { checkRejectsWhenAborted } from './rejection.js';
 import { claimed, sampleApiKey, samplePet } from './samples.js';
-import type { PortName, Ports, StoreSubject } from './store-subject.js';
+import type { StoreSubject } from './store-cases.js';
+import type { PortName } from './store-suite.js';
 
 type Calls = Readonly<Record<string, (options?: CallOptions) => Promise<unknown>>>;
 
 /** Calls of the operations of each port. `id` is that of a stored animal. */
-const CALLS: Readonly<Record<PortName, (ports: Ports<PortName>, id: bigint) => Calls>> = {
+const CALLS: Readonly<Record<PortName, (subject: StoreSubject, id: bigint) => Calls>> = {
   pets: ({ pets }, id) => ({
     add: (options) => pets.add(samplePet(), options),
     addOnce: (options) => pets.addOnce(samplePet(), ...claimed({ key: 'new' }), options),
@@ -46,14 +47,14 @@ export const callsOf = (subject: StoreSubject, id: bigint): Calls =>
   );
 
 /** Stores an animal with a claim, and an API key; resolves to the animal's id. */
-export async function storeOneOfEach(subject: Partial<Ports<PortName>>): Promise<bigint> {
+export async function storeOneOfEach(subject: Partial<StoreSubject>): Promise<bigint> {
   const created = await subject.pets?.addOnce(samplePet(), ...claimed());
   await subject.apiKeys?.add(sampleApiKey());
   return created?.pet.id ?? 1n;
 }
 
 /** What a store shows of its contents. No port lists claims. */
-const contentsOf = (subject: Partial<Ports<PortName>>): Promise<readonly unknown[]> =>
+const contentsOf = (subject: Partial<StoreSubject>): Promise<readonly unknown[]> =>
   Promise.all([
     subject.pets?.list({ limit: 1000 }),
     subject.apiKeys?.list(),

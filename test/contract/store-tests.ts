@@ -6,7 +6,9 @@ import { petRepositoryTests } from './pet-repository/pet-repository-tests.js';
 import { checkCode, outcomesOf, checkRejectsWhenAborted, rejectsWithCode } from './rejection.js';
 import { samplePet, times } from './samples.js';
 import { callsOf, storeOneOfEach } from './store-operations.js';
-import { listAll, storeCases, type StoreSuite } from './store-subject.js';
+import { storeCases } from './store-cases.js';
+import type { StoreSuite } from './store-suite.js';
+import { listAll } from './stored-animals.js';
 
 /**
  * The clauses of `Store`, and of all its ports. Name the ports that the store lacks in `without`, and `reopen` if it is not

@@ -5,7 +5,7 @@ import type {
 import type { Pet } from '../../../src/domain/pet.js';
 import assert from 'node:assert/strict';
 import { petInTurn, times } from '../samples.js';
-import { byId } from '../store-subject.js';
+import { byId } from '../stored-animals.js';
 import type { Cases } from '../suite.js';
 
 /** What the cases get: an empty animal store, and its experimental operations. */

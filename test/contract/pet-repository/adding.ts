@@ -3,7 +3,8 @@ import type { Pet } from '../../../src/domain/pet.js';
 import assert from 'node:assert/strict';
 import { TRICKY_PETS, petInTurn, samplePet, samplePets, times } from '../samples.js';
 import { checkAborts } from '../store-operations.js';
-import { addAll, byId, checkReads, listAll, type StoreSubject } from '../store-subject.js';
+import type { StoreSubject } from '../store-cases.js';
+import { addAll, byId, checkReads, listAll } from '../stored-animals.js';
 import type { Cases } from '../suite.js';
 
 /** Twenty times: reads what is not there, adds an animal through `writer`, and finds it through `reader` at once. */

@@ -14,7 +14,8 @@ import {
   samplePet,
   times,
 } from '../samples.js';
-import { listAll, type StoreSubject } from '../store-subject.js';
+import type { StoreSubject } from '../store-cases.js';
+import { listAll } from '../stored-animals.js';
 import type { Cases } from '../suite.js';
 
 const addDistinct = (pets: PetRepository) =>

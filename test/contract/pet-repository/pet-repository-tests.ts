@@ -1,5 +1,6 @@
 import type { PetRepository } from '../../../src/application/ports/pet-repository.js';
-import { storeCases, type PortSuite } from '../store-subject.js';
+import { storeCases } from '../store-cases.js';
+import type { PortSuite } from '../store-suite.js';
 import { addingCases } from './adding.js';
 import { claimingCases } from './claiming.js';
 import { readingCases } from './reading.js';

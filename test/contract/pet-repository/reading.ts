@@ -3,7 +3,8 @@ import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import type { Pet } from '../../../src/domain/pet.js';
 import assert from 'node:assert/strict';
 import { FILTERS, petInTurn, samplePet, times } from '../samples.js';
-import { addAll, listAll, type StoreSubject } from '../store-subject.js';
+import type { StoreSubject } from '../store-cases.js';
+import { addAll, listAll } from '../stored-animals.js';
 import type { Cases } from '../suite.js';
 
 /** Names and categoryIds descend, and ids have one or two digits: only the order by number passes. */
