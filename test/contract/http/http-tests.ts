@@ -1,5 +1,5 @@
 import { checkRow } from './check-response.js';
-import { JSON_TYPE, USUAL_KEY, type Layer, type RowRequest, type Topic } from './row.js';
+import { JSON_TYPE, USUAL_KEY, hasHeader, type Layer, type RowRequest, type Topic } from './row.js';
 import { ACCESS } from './rules-access.js';
 import { CHANGING } from './rules-changing.js';
 import { CREATING } from './rules-creating.js';
@@ -53,15 +53,20 @@ export function httpTests({
 }
 
 /** A request in short, with every character visible. */
-function titleOf({ method, path, headers, body, chunked }: RowRequest): string {
+function titleOf(request: RowRequest): string {
+  const { method, path, headers, body, chunked } = request;
   const special = headers.filter((header) => header !== USUAL_KEY && header !== JSON_TYPE);
   const parts = [path, ...special.map((header) => header.join(': ')), String(body ?? '')];
   const lines = parts.filter((part) => part !== '').map((part) => JSON.stringify(part));
   const short = lines.map((line) =>
     line.length > 100 ? `${line.slice(0, 40)}... (${line.length})` : line,
   );
-  const hasKey = headers.some(([name]) => name === 'Authorization');
-  return [method, ...short, chunked ? 'in chunks' : '', hasKey ? '' : 'without a key']
+  return [
+    method,
+    ...short,
+    chunked ? 'in chunks' : '',
+    hasHeader(request, 'Authorization') ? '' : 'without a key',
+  ]
     .join(' ')
     .trimEnd();
 }

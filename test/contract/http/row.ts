@@ -2,30 +2,11 @@ import type { ErrorCode } from '../../../src/adapters/http/index.js';
 import { KEYS, type ServiceSetup } from './service-parts.js';
 import type { TestedService } from './tested-service.js';
 
-/**
- * What a rule tests. `interface`: what `HttpInterface` decides. `transport`: what a transport could damage. `socket`: what
- * only HTTP over a socket can show.
- */
-export type Layer = 'interface' | 'transport' | 'socket';
-
-/** Rules about one subject, on services that are set up alike. */
-export interface Topic extends ServiceSetup {
-  readonly topic: string;
-  /** Default: `interface`. */
-  readonly layer?: Layer;
-  /** By title: rows, or a case that sends several requests. Each has a service of its own. */
-  readonly rules: Readonly<
-    Record<string, readonly Row[] | ((service: TestedService) => Promise<void>)>
-  >;
-}
-
 /** A request and the response that it must get. */
 export interface Row {
   readonly request: RowRequest;
   readonly expected: ExpectedResponse;
 }
-
-export type Header = readonly [name: string, value: string];
 
 export interface RowRequest {
   readonly method: string;
@@ -38,6 +19,8 @@ export interface RowRequest {
   /** Sends the body in chunks, without its length. */
   readonly chunked?: true;
 }
+
+export type Header = readonly [name: string, value: string];
 
 export interface ExpectedResponse {
   readonly status: number;
@@ -53,30 +36,32 @@ export interface ExpectedResponse {
   readonly continued?: boolean;
 }
 
-export const row = (request: RowRequest, expected: ExpectedResponse): Row => ({
-  request,
-  expected,
-});
+/** Rules about one subject, on services that are set up alike. */
+export interface Topic extends ServiceSetup {
+  readonly topic: string;
+  /** Default: `interface`. */
+  readonly layer?: Layer;
+  /** By title: rows, or a case that sends several requests. Each has a service of its own. */
+  readonly rules: Readonly<
+    Record<string, readonly Row[] | ((service: TestedService) => Promise<void>)>
+  >;
+}
 
-/** Rows whose requests get the same response. */
-export const rows = (expected: ExpectedResponse, ...requests: readonly RowRequest[]): Row[] =>
-  requests.map((request) => row(request, expected));
+/**
+ * What a rule tests. `interface`: what `HttpInterface` decides. `transport`: what a transport could damage. `socket`: what
+ * only HTTP over a socket can show.
+ */
+export type Layer = 'interface' | 'transport' | 'socket';
 
-export const ok = (
-  body?: string | RegExp,
-  headers: ExpectedResponse['headers'] = {},
-): ExpectedResponse => ({ status: 200, headers, ...(body !== undefined && { body }) });
-
-export const error = (
-  status: number,
-  code: ErrorCode,
-  more: Partial<ExpectedResponse> = {},
-): ExpectedResponse => ({ status, code, ...more });
+/** A valid animal, for requests about something else. */
+export const PET = '{"name":"Bella","categoryId":7}';
 
 export const bearer = (key: string): Header => ['Authorization', `Bearer ${key}`];
 
 export const USUAL_KEY = bearer(KEYS.all);
 export const JSON_TYPE: Header = ['Content-Type', 'application/json'];
+
+// Requests.
 
 /** A request with these headers only. */
 export const requestTo = (method: string, path: string, ...headers: Header[]): RowRequest => ({
@@ -118,8 +103,21 @@ export const withKey = (key: string | undefined, request: RowRequest): RowReques
   ],
 });
 
-/** A valid animal, for requests about something else. */
-export const PET = '{"name":"Bella","categoryId":7}';
+export const hasHeader = ({ headers }: RowRequest, wanted: string): boolean =>
+  headers.some(([name]) => name === wanted);
+
+// Responses.
+
+export const ok = (
+  body?: string | RegExp,
+  headers: ExpectedResponse['headers'] = {},
+): ExpectedResponse => ({ status: 200, headers, ...(body !== undefined && { body }) });
+
+export const error = (
+  status: number,
+  code: ErrorCode,
+  more: Partial<ExpectedResponse> = {},
+): ExpectedResponse => ({ status, code, ...more });
 
 /** The response to the first create, with these values as JSON. */
 export const created = (
@@ -131,3 +129,14 @@ export const created = (
   headers: { Location: '/v1/pets/6' },
   body: `{"id":6,"name":${name},"categoryId":${categoryId},"status":${status}}`,
 });
+
+// Rows.
+
+export const row = (request: RowRequest, expected: ExpectedResponse): Row => ({
+  request,
+  expected,
+});
+
+/** Rows whose requests get the same response. */
+export const rows = (expected: ExpectedResponse, ...requests: readonly RowRequest[]): Row[] =>
+  requests.map((request) => row(request, expected));

@@ -184,7 +184,7 @@ export const CHANGING: readonly Topic[] = [
   {
     topic: 'changing an animal while the store is unreachable',
     settings: { experimental: ['changePet', 'removePet'] },
-    failure: 'unreachable',
+    store: 'unreachable',
     rules: {
       'is answered with 503': rows(
         error(503, 'service_unavailable', { headers: { 'Retry-After': '7' } }),

@@ -186,7 +186,7 @@ export const CREATING: readonly Topic[] = [
   },
   {
     topic: 'a create whose key is in progress',
-    failure: 'undecided',
+    store: 'undecided',
     rules: {
       'is told when to retry': [
         row(

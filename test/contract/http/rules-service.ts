@@ -79,7 +79,7 @@ export const SERVICE: readonly Topic[] = [
   },
   {
     topic: 'a service whose store is unreachable',
-    failure: 'unreachable',
+    store: 'unreachable',
     rules: {
       'says so, with what is known of when to retry': rows(
         unavailable('7'),
@@ -96,7 +96,7 @@ export const SERVICE: readonly Topic[] = [
   },
   {
     topic: 'a service with an unexpected error',
-    failure: 'faulty',
+    store: 'faulty',
     rules: {
       'reveals only the request id': OPERATIONS.map((request) =>
         row(
@@ -108,13 +108,13 @@ export const SERVICE: readonly Topic[] = [
   },
   {
     topic: 'a service whose deadline has passed',
-    failure: 'stuck',
+    store: 'stuck',
     settings: { requestDeadline: 20 },
     rules: { 'is unavailable': rows(unavailable('1'), ...OPERATIONS) },
   },
   {
     topic: 'a service with too many requests',
-    failure: 'busy',
+    isBusy: true,
     rules: {
       'refuses more': rows(unavailable('1'), ...OPERATIONS),
       'still answers health checks and OPTIONS': [

@@ -215,7 +215,7 @@ export const TRANSPORT: readonly Topic[] = [
   {
     topic: 'over a transport, a faulty service',
     layer: 'transport',
-    failure: 'faulty',
+    store: 'faulty',
     rules: { 'answers with 500': rows(error(500, 'internal_error'), get('/pets'), post(PET)) },
   },
   {

@@ -22,15 +22,14 @@ import type { UnsavedPet } from '../../../src/domain/pet.js';
 export interface ServiceSetup {
   /** Settings that differ from the defaults. */
   readonly settings?: GivenHttpSettings;
-  /** What is wrong with the service. Default: nothing. */
-  readonly failure?: ServiceFailure;
+  /** What is wrong with the store. Default: nothing. */
+  readonly store?: keyof typeof BAD_STORES;
+  /** Whether there are too many requests. */
+  readonly isBusy?: true;
 }
 
-/** `busy`: there are too many requests. */
-type ServiceFailure = keyof typeof STORE_CALLS | 'busy';
-
-/** What each call of a faulty store does. */
-const STORE_CALLS = {
+/** What every call of a bad store does. */
+const BAD_STORES = {
   /** The store cannot be reached. */
   unreachable: async () => {
     throw new UnavailableError('a secret of the inside', { retryAfter: 7 });
@@ -94,14 +93,13 @@ const FULL: Admission = {
 let docs: Promise<readonly DocsFile[]> | undefined;
 
 /** Makes what a service consists of, on a new store in memory. The animals of the store are in `pets`. */
-export async function serviceParts({ settings, failure }: ServiceSetup): Promise<{
+export async function serviceParts({ settings, store, isBusy }: ServiceSetup): Promise<{
   readonly options: HttpInterfaceOptions;
   readonly pets: PetRepository;
 }> {
   const { pets, changes, check } = openMemoryStore();
   for (const animal of ANIMALS) await pets.add(animal);
-  // What every call does instead.
-  const call = failure === undefined || failure === 'busy' ? undefined : STORE_CALLS[failure];
+  const call = store && BAD_STORES[store];
   docs ??= readDocsFiles();
   const options: HttpInterfaceOptions = {
     animalStore: createAnimalStore({
@@ -112,7 +110,7 @@ export async function serviceParts({ settings, failure }: ServiceSetup): Promise
     readiness: new Readiness(call ?? check),
     docs: await docs,
     ...(settings && { settings }),
-    ...(failure === 'busy' && { admission: FULL }),
+    ...(isBusy && { admission: FULL }),
   };
   return { options, pets };
 }

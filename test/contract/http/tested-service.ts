@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { arrayBuffer } from 'node:stream/consumers';
 import type { HttpInterfaceOptions } from '../../../src/adapters/http/index.js';
 import { petJson } from '../../../src/adapters/http/operations.js';
-import type { RowRequest } from './row.js';
+import { hasHeader, type Header, type RowRequest } from './row.js';
 import { serviceParts, type ServiceSetup } from './service-parts.js';
 
 /** A service that serves with the transport under test. */
@@ -61,42 +61,51 @@ async function sendByFetch(
   { method, path, headers, body, chunked }: RowRequest,
   fetch: NonNullable<HttpService['fetch']>,
 ): Promise<RowResponse> {
-  const sent = new Headers();
-  for (const [name, value] of headers) sent.append(name, value);
-  const content = body === undefined ? undefined : Buffer.from(body);
+  const content = body === undefined ? null : Buffer.from(body);
+  const sent = headersFrom(headers);
   if (content && !chunked) sent.set('Content-Length', String(content.length));
-  const stream = content && { body: new Blob([content]).stream(), duplex: 'half' as const };
-  const response = await fetch(new Request(url + path, { method, headers: sent, ...stream }));
+  const stream = content && new Blob([content]).stream();
+  const init = { method, headers: sent, body: stream, duplex: 'half' as const };
+  const response = await fetch(new Request(url + path, init));
   const bytes = await response.arrayBuffer();
   return { status: response.status, headers: response.headers, body: decoded(bytes) };
 }
 
 async function sendOverSocket(url: string, request: RowRequest): Promise<RowResponse> {
-  const { method, path, headers, body, chunked } = request;
+  const { method, path, body = '' } = request;
   const { host, hostname, port } = new URL(url);
-  const content = Buffer.from(body ?? '');
-  const names = new Set(headers.map(([name]) => name));
-  const fields = [...headers, ['Connection', 'keep-alive']];
-  if (!names.has('Host')) fields.push(['Host', host]);
-  if (chunked) fields.push(['Transfer-Encoding', 'chunked']);
-  else if (body !== undefined) fields.push(['Content-Length', String(content.length)]);
-  const options = { hostname, port, method, path, headers: fields.flat(), agent: false };
-  const sending = httpRequest(options);
-  const awaitsContinue = names.has('Expect'); // Node.js sends the head at once
+  const headers = headersOverSocket(request, host);
+  const sending = httpRequest({ hostname, port, method, path, headers, agent: false });
+  const awaitsContinue = hasHeader(request, 'Expect'); // Node.js then sends the head at once
   let continued = false;
   sending.on('continue', () => {
     continued = true;
-    if (awaitsContinue) sending.end(content);
+    if (awaitsContinue) sending.end(body);
   });
-  if (!awaitsContinue) sending.end(content);
+  if (!awaitsContinue) sending.end(body);
   const [response] = (await once(sending, 'response')) as [IncomingMessage];
   sending.on('error', () => {}); // the server may close while the rest of the body is sent
-  const received = new Headers();
-  const { rawHeaders, statusCode: status = 0 } = response;
-  for (let at = 0; at < rawHeaders.length; at += 2)
-    received.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
-  return { status, headers: received, body: decoded(await arrayBuffer(response)), continued };
+  const { statusCode: status = 0, headersDistinct } = response;
+  const received = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+    values.map((value) => [name, value] as const),
+  );
+  const text = decoded(await arrayBuffer(response));
+  return { status, headers: headersFrom(received), body: text, continued };
 }
+
+/** Names and values in turn, as `node:http` takes them. */
+function headersOverSocket(request: RowRequest, host: string): string[] {
+  const { headers, body, chunked } = request;
+  const sent = headers.flat();
+  if (!hasHeader(request, 'Host')) sent.push('Host', host);
+  if (chunked) sent.push('Transfer-Encoding', 'chunked');
+  else if (body !== undefined) sent.push('Content-Length', String(Buffer.byteLength(body)));
+  return [...sent, 'Connection', 'keep-alive'];
+}
+
+/** A header may be there twice. */
+const headersFrom = (pairs: readonly Header[]): Headers =>
+  new Headers(pairs.map((pair) => [...pair]));
 
 /** The text of bytes that must be UTF-8. */
 const decoded = (bytes: ArrayBuffer): string =>
