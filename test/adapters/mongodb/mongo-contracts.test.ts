@@ -1,6 +1,5 @@
 import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
 import { storeTests } from '../../contract/store-tests.js';
-import { openModeTests } from './open-modes.js';
 import { describeOnMongo, dropDatabase, newDatabaseName, uriOf } from './mongo-server.js';
 
 describeOnMongo('The MongoDB store', (server) => {
@@ -16,9 +15,4 @@ describeOnMongo('The MongoDB store', (server) => {
     };
   }
   storeTests({ describe, it, open });
-
-  openModeTests(async () => {
-    const url = uriOf(server, newDatabaseName());
-    return (options) => openMongoStore(url, options);
-  });
 });
