@@ -10,6 +10,7 @@ import { AdmissionControl, createNodeListener } from '../../../../src/adapters/h
 import type { Authenticator } from '../../../../src/application/ports/authenticator.js';
 import { UnavailableError } from '../../../../src/domain/errors.js';
 import type { Pet } from '../../../../src/domain/pet.js';
+import { times } from '../../../contract/samples.js';
 import { until } from '../../../until.js';
 import {
   HeldPetRepository,
@@ -44,12 +45,8 @@ async function expectAll(
   expected: string,
   ...responses: ReadonlyArray<Promise<HttpResponse>>
 ): Promise<void> {
-  for (const response of responses) {
-    expect(outcome(await response)).to.equal(expected);
-  }
+  for (const response of responses) expect(outcome(await response)).to.equal(expected);
 }
-
-const times = <T>(length: number, make: () => T): T[] => Array.from({ length }, make);
 
 /** An interface with four places, and its store, whose calls end when the test says so. */
 function fourPlaces() {
@@ -64,7 +61,7 @@ describe('Admission control', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
   afterEach(() => mock.reset());
 
-  it('leaves part of the places to other keys', async () => {
+  it('keeps some places free for other keys', async () => {
     const { pets, list } = fourPlaces();
     const served = times(3, () => list('one'));
     await pets.called(3);
@@ -78,7 +75,7 @@ describe('Admission control', () => {
     await expectAll('200', ...served);
   });
 
-  it('gives a place to a key without a request in progress even when all are taken', async () => {
+  it('gives one place to a key that has none, even when all are taken', async () => {
     const { pets, list } = fourPlaces();
     const served = ['one', 'one', 'two', 'two'].map(list);
     await pets.called(4);
@@ -90,7 +87,7 @@ describe('Admission control', () => {
     await expectAll('200', ...served);
   });
 
-  it('counts calls that outlive their 503 until they settle, or for a minute', async () => {
+  it('counts calls that go on after their 503 until they settle, or for a minute', async () => {
     const { pets, admission, list } = fourPlaces();
     const late = times(3, () => list('one'));
     await pets.called(3);
@@ -181,7 +178,7 @@ describe('The turns of requests', () => {
   it('go to one key after the other, and to the requests of a key in their order', async () => {
     const turns = new FairScheduler();
     const started: string[] = [];
-    const greedy = times(200, () => 'greedy').map((name, index) => `${name} ${index}`);
+    const greedy = times(200, (number) => `greedy ${number}`);
     const take = async (name: string): Promise<void> => {
       await turns.takeTurn(name.slice(0, 6));
       started.push(name);
@@ -268,7 +265,7 @@ describe('A request that is answered', () => {
   afterEach(closeServers);
   keepAlive();
 
-  it('keeps its place until its client reads the response, or goes', async () => {
+  it('keeps its place until its client has read the response or disconnected', async () => {
     const { port, expectStatus, held } = await fourPlaceServer();
     const [reader, leaver] = await Promise.all([
       stalled(port, list('greedy', 2)),
@@ -287,7 +284,7 @@ describe('A request that is answered', () => {
     await expectStatus('greedy', 200);
   });
 
-  it('holds a place of its own key, not of the one before on its connection', async () => {
+  it('holds a place of its own key, not of the key before it on its connection', async () => {
     const { port, expectStatus, held } = await fourPlaceServer();
     for (let count = 0; count < 3; count += 1) {
       const connection = await stalled(port, list('first', 1) + list('second', 2));

@@ -13,10 +13,10 @@ import {
 } from './listening-server.js';
 import { exchange, stalled } from './raw-connection.js';
 
-describe('A response that does not await the body', () => {
+describe('A response that is sent before the body has arrived', () => {
   afterEach(closeServers);
 
-  it('says Connection: close, beside headers of the listener, and closes', async () => {
+  it('adds Connection: close to the headers of the listener, and closes', async () => {
     const { port } = await listening((_request, response) => {
       response.writeHead(401, 'No', { 'Content-Length': 5 }).end('early');
     });

@@ -190,11 +190,6 @@ describe('The listening service', () => {
     await expectStored(0);
   });
 
-  it('ignores an expectation that it does not know', async () => {
-    const [response] = await send(listWith('Expect: foo\r\nConnection: close'));
-    expect(response).to.include({ status: 200, body: '[]' });
-  });
-
   it('finds both of two keys around 1,500 other headers', async () => {
     const many = 'A: b\r\n'.repeat(1500);
     const [served] = await send(
@@ -233,7 +228,7 @@ describe('A request that the server refuses itself', () => {
     });
   });
 
-  it('takes no longer to read for the blanks in a header', async function () {
+  it('is read quickly, however many blanks a header has', async function () {
     this.timeout(10_000); // 8 of them took 40 s
     const { port, server } = await listening(echoTarget, { limits: { lingerTime: 60_000 } });
     const bytes = head('GET /', `X-Request-Id: a${' '.repeat(100_000)}b`);

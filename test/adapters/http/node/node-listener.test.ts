@@ -57,7 +57,7 @@ const parsing =
   async (request) =>
     Object.assign(request, kept(await buffer(request)));
 
-describe('createNodeListener as a guest', () => {
+describe('createNodeListener in a program on node:http', () => {
   keepAlive();
   beforeEach(() => void lines.splice(0));
   afterEach(closeServers);
@@ -118,7 +118,7 @@ describe('createNodeListener as a guest', () => {
     });
   }
 
-  it('says at once what to do where the host has read a body and kept its value only', async () => {
+  it('logs what to do if the host has read a body and kept only its value', async () => {
     const url = await behind(parsing(() => ({ body: { parsed: true } })));
 
     expect(await outcomeAt(url, CREATE)).to.equal('500 internal_error');
@@ -142,7 +142,7 @@ describe('createNodeListener as a guest', () => {
     expect(served?.status).to.equal(200);
   });
 
-  it('passes failures, but no refusals, to next if it is told to', async () => {
+  it('passes failures to next if passFailures is set, and never passes refusals', async () => {
     const failure = new Error('the disk is full');
     const http = httpInterface({ animalStore: failing(failure) });
     for (const passFailures of [true, false]) {

@@ -36,7 +36,7 @@ describe('The limits of the listening server', () => {
   for (const [what, sent, answered] of [
     ['the headers do not end', 'GET / HTTP/1.1\r\nHost: a\r\n', 0],
     ['the headers of a second request do not end', 'GET /', 1],
-    ['the body does not end', post('four').replace('4', '9'), 0],
+    ['the body does not end', `${head('POST /', 'Content-Length: 9')}four`, 0],
     ['the last chunk does not come', `${CHUNKED}1\r\na\r\n`, 0],
   ] as const) {
     it(`end the connection with 408 when ${what}`, async () => {
@@ -68,7 +68,7 @@ describe('The limits of the listening server', () => {
 
   // A client would take an unasked response as that to its next request.
   for (const sent of ['', '\r\n', '\r\n\r\n\r\n']) {
-    it(`close a connection that sent ${sent.length / 2} empty lines, without a response`, async () => {
+    it(`close a connection that sent ${sent.length / 2} empty lines only, without a response`, async () => {
       const { port } = await listening(echoBody, { limits: SHORT });
 
       expect(await exchange(port, sent)).to.deep.equal([]);
@@ -90,7 +90,7 @@ describe('The limits of the listening server', () => {
     await connection.expectBodies('late', 'later');
   });
 
-  it('let a finished response out even if the request body never arrives', async () => {
+  it('let a client read a whole response although the request body never arrives', async () => {
     const large = Buffer.alloc(20_000_000);
     const { port } = await listening((_request, response) => response.end(large), {
       limits: SHORT,
@@ -104,14 +104,14 @@ describe('The limits of the listening server', () => {
     expect(received?.body).to.have.lengthOf(large.length);
   });
 
-  it('close an idle connection without a word', async () => {
+  it('close an idle connection without a response', async () => {
     const { open } = await listening(echoTarget, { limits: { keepAliveTimeout: 50 } });
     const connection = await open(head('GET /'));
 
     await connection.expectLast('/');
   });
 
-  it('reset a client that does not read its response, though it goes on sending', async () => {
+  it('reset a client that does not read its response, even if it keeps sending', async () => {
     const { nth, port } = await holding({ limits: { writeTimeout: 200 } });
     const connection = await stalled(port, head('GET /'));
     const response = await nth(0);
@@ -148,7 +148,7 @@ async function almostFull(maxConnections = 2) {
   return { ...server, finish };
 }
 
-describe('A connection beyond the highest number', () => {
+describe('A connection beyond maxConnections', () => {
   afterEach(closeServers);
 
   it('closes the one that has waited longest for a request', async () => {

@@ -44,7 +44,7 @@ describe('A listening server that is closed', () => {
       expect(await closed, 'the error that ended a connection').to.equal(undefined);
   });
 
-  it('answers those that are connected, but not accepted yet', async () => {
+  it('answers clients that are connected, but not accepted yet', async () => {
     const { server, open } = await listening(echoTarget);
     const opening = Array.from({ length: 20 }, () => open(head('GET /')));
     await new Promise((resolve) => process.nextTick(resolve)); // the operating system has connected them
