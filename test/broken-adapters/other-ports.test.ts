@@ -14,7 +14,7 @@ import {
 import { catches, type Broken, type BrokenAdapters } from './catches.js';
 
 const BROKEN_AUTHENTICATORS: BrokenAdapters<Broken<Authenticator>> = {
-  'refuses what is nearly a valid credential, the id of its key, and any other text': {
+  'refuses credentials that are nearly valid, ids of keys, and any other text': {
     'a credential that is trimmed': (authenticator) => ({
       authenticate: (credential, options) => authenticator.authenticate(credential.trim(), options),
     }),

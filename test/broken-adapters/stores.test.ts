@@ -86,7 +86,7 @@ const BROKEN_STORES: BrokenAdapters<BrokenStore> = {
   'shows a new animal to the next read, even one that found nothing before': {
     'a cache of absence': cachedReads((found) => found === undefined),
   },
-  'shows a new animal at once to another handle that reads all the time': {
+  'shows a new animal at once to another handle that is never idle': {
     'another handle that caches': (store, handle) =>
       handle === 'another' ? cachedReads((found) => found === undefined)(store, handle) : {},
   },

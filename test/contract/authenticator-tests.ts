@@ -88,7 +88,7 @@ export function authenticatorTests(suite: SuiteOptions<OpenedAuthenticator>): vo
       }
     });
 
-    test('refuses what is nearly a valid credential, the id of its key, and any other text', async ({
+    test('refuses credentials that are nearly valid, ids of keys, and any other text', async ({
       authenticator,
       accepted,
     }) => {

@@ -40,7 +40,7 @@ export function catalogueTransferTests(suite: PortSuite): void {
       }
     });
 
-    test('stores every animal of a batch of 1,001, in any order, also below those that are stored', async (subject) => {
+    test('stores every animal of a batch of 1,001, in any order, also below stored ids', async (subject) => {
       const ids = times(1001, BigInt);
       await write(subject, petsWithIds(2000n));
 

@@ -21,7 +21,7 @@ export function storeTests(suite: StoreSuite): void {
   const shared = cases('store', 'another');
 
   suite.describe('Store', () => {
-    test('can serve while it is open, unless the caller has aborted', async ({ store }) => {
+    test('passes its check while it is open, and rejects an aborted check', async ({ store }) => {
       await store.check();
       await checkRejectsWhenAborted((options) => [store.check(options)], 'check, aborted');
       await store.check();

@@ -11,7 +11,6 @@ import { read } from './code-blocks.js';
 type Settings = Readonly<Record<string, string>>;
 
 const UNIT = 'docs/operations/animal-store.service';
-const KEYS = { name: 'keys', text: 'a-key-of-your-own\n' };
 
 /** The settings in lines such as `ENV NAME=value NAME=value`. */
 function settingsIn(file: string, instruction: string): Settings {
@@ -39,11 +38,11 @@ function deployed(file: string): Settings {
   return Object.fromEntries(container?.env.map(({ name, value }) => [name, value]) ?? []);
 }
 
-describe('The files for deployment', () => {
+describe('Files for deployment:', () => {
   let folder: string;
   before(() => {
     folder = temporaryFolder();
-    writeFileSync(join(folder, KEYS.name), KEYS.text);
+    writeFileSync(join(folder, 'keys'), 'a-key-of-your-own\n');
   });
   after(removeFolders);
 
@@ -55,18 +54,18 @@ describe('The files for deployment', () => {
     'docs/operations/kubernetes.yaml': () => deployed('docs/operations/kubernetes.yaml'),
   };
   for (const [file, settingsOf] of Object.entries(files)) {
-    it(`have settings that the service knows and takes: ${file}`, () => {
+    it(`${file} has only settings that the service knows and accepts`, () => {
       const settings = settingsOf();
       const known = SETTINGS.flatMap(({ name }) => [name, `${name}_FILE`]);
       expect(Object.keys(settings)).to.have.length.above(0);
       expect(known).to.include.members(Object.keys(settings));
-      const { API_KEYS_FILE: keys, ...others } = settings;
-      readSettings({ ...others, ...(keys && { API_KEYS_FILE: join(folder, KEYS.name) }) });
+      const keys = settings['API_KEYS_FILE'] && { API_KEYS_FILE: join(folder, 'keys') };
+      readSettings({ ...settings, ...keys });
     });
   }
 
   const systemd = spawnSync('systemd-analyze', ['--version']).status === 0;
-  const title = `have a unit that systemd takes${systemd ? '' : ' (pending: no systemd-analyze here)'}`;
+  const title = `animal-store.service is a unit that systemd accepts${systemd ? '' : ' (pending: no systemd-analyze here)'}`;
   (systemd ? it : it.skip)(title, async () => {
     const file = join(folder, 'animal-store.service');
     writeFileSync(file, read(UNIT).replace('/usr/bin/node', process.execPath));

@@ -20,7 +20,7 @@ describe('The README', () => {
     return child.out;
   }
 
-  it('shows requests and their responses', async function () {
+  it('shows requests that work, with their responses', async function () {
     if ((await shell(folder, 'command -v curl').ended) !== 0) this.test?.skip(); // no curl here
     const STORE_URL = `sqlite:${join(folder, 'animals.db')}`;
     const service = new RunningService({ STORE_URL, EXPERIMENTAL: 'changePet' });
@@ -48,7 +48,7 @@ describe('The README', () => {
     }
   });
 
-  it('shows how to embed the use cases', async () => {
+  it('shows a program that embeds the use cases', async () => {
     writeFileSync(join(folder, 'embed.mjs'), codeAt('README.md > Embed it > 1'));
     expect(await printedBy('"$NODE" embed.mjs')).to.equal(
       '{"id":1,"name":"Bella","categoryId":9223372036854775807,"status":"available"}\n',

@@ -31,13 +31,13 @@ describe('The small store of docs/write-an-adapter.md', function () {
   afterEach(removeFolders);
   const store = program('small-store.mjs');
 
-  it('passes its suite', async () => {
+  it('passes the contract suite', async () => {
     const printed = await report(store);
     expect(printed).to.match(/^ℹ fail 0$/m);
     expect(Number(captured(printed, /^ℹ pass (\d+)$/m)), 'cases').to.be.above(10);
   });
 
-  it('fails as the page says, with the mistake that it names', async () => {
+  it('fails with the output on the page when it has the mistake that the page names', async () => {
     const printed = await report(store.replace('pet.id > after', 'pet.id >= after'));
     const shown = captured(PAGE, /```text\n([^]*?)```/);
     const lines = shown.split('\n').map((line) => line.trim());

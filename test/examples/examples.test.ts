@@ -35,7 +35,7 @@ async function addBella(base: string, authorization = BEARER) {
 
 const get = async (url: string): Promise<string> => (await fetch(url, { headers: BEARER })).text();
 
-describe('The examples', () => {
+describe('The example', () => {
   let folder: string;
   beforeEach(() => {
     folder = temporaryFolder();
@@ -62,16 +62,16 @@ describe('The examples', () => {
     return child.out;
   }
 
-  it('in-memory.mjs: add, get and list, exactly', async () => {
+  it('in-memory.mjs adds, gets and lists animals exactly', async () => {
     expect(await run('embedding/in-memory.mjs')).to.equal(`${BELLA}\n[${BELLA}]\n`);
   });
 
-  it('in-a-file.mjs: the animals are still there when it runs again', async () => {
+  it('in-a-file.mjs still has its animals when it runs again', async () => {
     expect(await run('embedding/in-a-file.mjs')).to.include(BELLA);
     expect(await run('embedding/in-a-file.mjs')).to.match(/^\{"id":3,"name":"Bella"/);
   });
 
-  it('worker-script.mjs: adds each line once, however often it runs, and says which is wrong', async () => {
+  it('worker-script.mjs adds each line once, however often it runs, and says which is wrong', async () => {
     const name = 'embedding/worker-script.mjs';
     const delivery = `Bella ${LARGEST}\nZoë the 2nd -1\n`;
     expect(await run(name, {}, delivery)).to.equal('2 added\n');
@@ -81,7 +81,7 @@ describe('The examples', () => {
     expect(child.err).to.equal('line 3: expected a name, a space and a whole number\n');
   });
 
-  it('without-sockets.test.mjs: passes', async () => {
+  it('without-sockets.test.mjs passes', async () => {
     const child = start('embedding/without-sockets.test.mjs');
     expect(await child.ended, child.out).to.equal(0);
     expect(child.out).to.match(/^. (?:pass 1|tests 1)$/m);
@@ -91,7 +91,7 @@ describe('The examples', () => {
     ['node-http.mjs', '/v1'],
     ['embedding/koa-app.mjs', '/shop/v1'],
   ] as const) {
-    it(`${name}: serves the animals at ${base}, exactly`, async () => {
+    it(`${name} serves animals exactly, at ${base}`, async () => {
       const [url] = await start(name).said(/^http:\S+/m);
       const { animal, path } = await addBella(url + base);
       expect(animal).to.include(`"categoryId":${LARGEST},`);
@@ -103,7 +103,7 @@ describe('The examples', () => {
     });
   }
 
-  it('own-service.mjs: serves with its own log and a first key', async () => {
+  it('own-service.mjs serves with its own log and a first key', async () => {
     const settings = { API_KEY: '', STORE_URL: 'memory:' };
     const child = start('embedding/own-service.mjs', settings);
     const [, url = '', key = ''] = await child.said(/^(http:\S+)\nkey (\S+)\n/m);
@@ -116,7 +116,7 @@ describe('The examples', () => {
     expect(child.err).to.match(/"path":"\/v1\/pets".*"status":201/);
   });
 
-  it('second-resource: categories are behind the same keys', async () => {
+  it('second-resource serves categories to the same keys', async () => {
     const url = await startWith('second-resource/adapter.mjs');
     expect(await get(`${url}/categories/2`)).to.equal('{"id":2,"name":"Cats"}');
     expect(await get(`${url}/categories/3`)).to.equal('No category has this id.');
@@ -125,13 +125,13 @@ describe('The examples', () => {
   });
 
   for (const name of ['fetch-transport.mjs', 'slow-lists.mjs'])
-    it(`${name}: serves with a part replaced`, async () => {
+    it(`${name} serves with a part replaced`, async () => {
       const url = await startWith(name);
       expect((await addBella(url)).animal).to.equal(BELLA);
       expect(await get(`${url}/pets`)).to.equal(`[${BELLA}]`);
     });
 
-  it('client.mjs: adds each line once, equal ones too, lists all, and says what is wrong', async () => {
+  it('client.mjs adds each line once, equal ones too, lists all, and says what is wrong', async () => {
     const environment = { BASE_URL: await startService() };
     const delivery = `Bella ${LARGEST}\nBella ${LARGEST}\n`;
     const other = BELLA.replace('1', '2');

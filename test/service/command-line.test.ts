@@ -57,7 +57,7 @@ describe('The command line', () => {
     ['export animals.txt', /must end in .csv or .ndjson/],
   ];
   for (const [line, says] of wrong)
-    it(`refuses "animal-store ${line}" with 2`, async () => {
+    it(`refuses "animal-store ${line}" with exit code 2`, async () => {
       const { code, out, err } = await runLine(line);
 
       expect(err).to.match(says);
@@ -65,7 +65,7 @@ describe('The command line', () => {
       expect(code).to.equal(2);
     });
 
-  it('takes options of serve in place of settings and their files', async () => {
+  it('prefers options of serve to settings and their files', async () => {
     const line = 'serve --host a.example --port 70000';
     const { err } = await runLine(line, { HOST: ' ', PORT_FILE: '/none' });
 
@@ -91,7 +91,7 @@ describe('The command line', () => {
     }
   });
 
-  it('reads all settings for every command, and opens nothing while one is wrong', async () => {
+  it('checks all settings for every command, and opens no store while one is wrong', async () => {
     const shelf = new Shelf();
     const env = { STORE_URL: 'shelf:1', PORT: 'x' };
     for (const line of [
@@ -108,7 +108,7 @@ describe('The command line', () => {
     expect(shelf.modes).to.deep.equal([]);
   });
 
-  it('fails with 1, names causes in one line, and shows a stack only for faults of the program', async () => {
+  it('exits with 1 and its causes in one line, and shows a stack only for a bug', async () => {
     const causes = new Error('Not now.', { cause: new Error('refused\nby host') });
     const { code, err } = await failing(causes).run('export - --format csv');
     expect(err).to.equal('Not now. refused by host\n');
@@ -118,7 +118,7 @@ describe('The command line', () => {
     expect(fault.err).to.match(/TypeError: oops\n +at /);
   });
 
-  it('is interrupted by a signal with 130, and ends at once by another one a second later', async () => {
+  it('exits with 130 at once when a second signal comes a second after the first', async () => {
     const fake = new FakeProcess({ STORE_URL: 'stuck:' });
     let now = 0;
     const { now: original } = performance;
@@ -142,7 +142,7 @@ describe('The command line', () => {
     expect(fake.exits).to.deep.equal([130]);
   });
 
-  it('fails when its result cannot be written', async () => {
+  it('exits with 1 when its result cannot be written', async () => {
     const fake = new FakeProcess({ STORE_URL: 'shelf:1' });
     fake.stdout.write = ((_text: string, done: (error: Error) => void) =>
       done(new Error('ENOSPC: no space left on device, write'))) as never;

@@ -27,7 +27,7 @@ const named = (name: string): ContainerModule =>
 describe('The container', () => {
   afterEach(removeFolders);
 
-  it('runs the service in another program, with its own parts', async () => {
+  it('runs the service inside another program, with parts of that program', async () => {
     const nobody: Authenticator = {
       authenticate: async () => ({
         ok: true,
@@ -53,7 +53,7 @@ describe('The container', () => {
     expect(shelf.closed).to.equal(1);
   });
 
-  it('lets a later module decorate or replace what an earlier one brought', async () => {
+  it('lets a later module decorate or replace the parts of an earlier one', async () => {
     const shelf = new Shelf();
     const settings = { ...SETTINGS, storeUrl: 'SHELF:1' };
     const container = await createContainer(
@@ -66,7 +66,7 @@ describe('The container', () => {
     expect(shelf.modes).to.deep.equal(['read']);
   });
 
-  it('loads the modules of ADAPTERS last, from paths as from the working directory', async () => {
+  it('loads the modules of ADAPTERS last; relative paths start at the working directory', async () => {
     const folder = temporaryFolder(process.cwd());
     const inversify = import.meta.resolve('inversify');
     writeFileSync(
@@ -111,7 +111,7 @@ describe('The container', () => {
     expect(shelf.closed).to.equal(1);
   });
 
-  it('has typed tokens: a swapped part does not compile', () => {
+  it('has typed tokens: a part in the wrong place does not compile', () => {
     const clock: Clock = { now: () => new Date() };
     const module = new ContainerModule(({ bind, onActivation }) => {
       bind(TOKENS.clock).toConstantValue(clock);

@@ -10,7 +10,7 @@ const REX = { name: 'Rex', categoryId: 7n, status: 'sold' } as const;
 describe('copy', () => {
   afterEach(removeFolders);
 
-  it('moves animals, ids and keys between stores, and refuses a target that has been used', async () => {
+  it('copies animals, ids and keys to a new store, and refuses one that has been used', async () => {
     const [from, to] = [new Shelf({}, 'from'), new Shelf({}, 'to')];
     const modules = [from.module, to.module];
     await from.data.pets.add(REX);
@@ -31,7 +31,7 @@ describe('copy', () => {
     expect(again.err).not.to.match(/throw/);
   });
 
-  it('says to throw away a target after a failure', async () => {
+  it('says after a failure that the target must be thrown away', async () => {
     const from = new Shelf({}, 'from');
     const transfer = { ...from.data.transfer, writePets: () => Promise.reject(new Error('full')) };
     const to = new Shelf({ transfer }, 'to');
@@ -47,7 +47,7 @@ describe('copy', () => {
 describe('backup and restore', () => {
   afterEach(removeFolders);
 
-  it('copy a store while it is used, and bring it back to a free path only', async () => {
+  it('copy a store while it is in use, and restore it to a free path only', async () => {
     const folder = temporaryFolder();
     const path = `${folder}/a.db`;
     const env = { STORE_URL: `sqlite:${path}` };
@@ -70,7 +70,7 @@ describe('backup and restore', () => {
     await copy.close();
   });
 
-  it('are for SQLite, and say so', async () => {
+  it('refuse stores other than SQLite', async () => {
     for (const command of ['backup', 'restore']) {
       const { code, err } = await runLine(`${command} file`, {
         STORE_URL: 'mongodb://localhost/x',

@@ -36,7 +36,7 @@ describe('import', () => {
     'mixed ends of lines': 'name,categoryId,status\r\nRex,7,sold\nBella,-8,\r',
     'quotes around every cell, as pandas and duckdb write them on request':
       '"name","categoryId","status"\n"Rex","7","sold"\n"Bella","-8",""\n',
-    'no end of the last line, as Google Sheets writes it':
+    'a last line without an end, as Google Sheets writes it':
       'name,categoryId,status\r\nRex,7,sold\r\nBella,-8,available',
     'names of columns in any spelling, blanks around values, and empty lines':
       'STATUS, Category_ID ,name\n\nsold , 7,Rex\n,,\n, -8 ,Bella\n',
@@ -87,15 +87,19 @@ describe('import', () => {
     ['a packed file', gzipSync('name,categoryId\nRex,7\n'), /save it as CSV UTF-8/],
     ['a workbook', 'PK', /Save a workbook as CSV UTF-8/, 'animals.xlsx'],
     ['unknown columns', 'name,categoryId,Sttus,Preis\nRex,7,sold,1\n', /"Sttus", "Preis".*status/],
-    ['a column that is there twice', 'name,Name,categoryId\na,b,7\n', /name is there twice/],
+    ['two columns of one name', 'name,Name,categoryId\na,b,7\n', /name is there twice/],
     [
       'a quote that does not end',
       'name,categoryId\n"Rex,7\n',
       /not valid CSV: Quote Not Closed.*line 2/,
     ],
-    ['a fault below a cell with \\r\\n in it', 'name,categoryId\n"a\r\nb",7\nc,x\n', /^Line 4: /],
+    [
+      'a fault below a cell that has \\r\\n in it',
+      'name,categoryId\n"a\r\nb",7\nc,x\n',
+      /^Line 4: /,
+    ],
     ['a file without animals', 'name,categoryId\n', /no animals/],
-    ['numbers that are no int64', 'name,categoryId\na,007\nb,7.0\nc,1e3\n', /Line 4: /],
+    ['numbers that are not int64', 'name,categoryId\na,007\nb,7.0\nc,1e3\n', /Line 4: /],
     ['NDJSON cut off', '{"name":"Rex","categoryId":7}\n{"na', /^Line 2: .*JSON/, 'a.ndjson'],
     ['unknown members', '{"name":"a","categoryId":7,"Sttus":1}', /^Line 1: .*Sttus/, 'a.ndjson'],
     ['an array', '[{"name":"a","categoryId":7}]', /^Line 1: .*not a JSON object/, 'a.ndjson'],
@@ -110,7 +114,7 @@ describe('import', () => {
       expect(shelf.modes).to.deep.equal([]);
     });
 
-  it('refuses a file that is cut off anywhere but behind a line', async () => {
+  it('refuses a file that is cut off anywhere but at the end of a line', async () => {
     const whole = 'name,categoryId,status\nRex,71,sold\n"Bel""la",-82,pending\n';
     const firstLines = whole.indexOf('"');
     for (let length = 1; length < whole.length; length += 1) {
@@ -131,7 +135,7 @@ describe('import', () => {
     expect(await stored()).to.deep.equal([{ ...REX, status: 'available' }]);
   });
 
-  it('shows the first twenty faults with the lines on which they begin', async () => {
+  it('shows the first twenty faults with the lines where they begin', async () => {
     const rows = Array.from({ length: 30 }, (_, row) => `"a\nb${row}",x\n`);
     const { code, err } = await importText(`name,categoryId\n${rows.join('')}`);
 
@@ -145,7 +149,7 @@ describe('import', () => {
     expect(code).to.equal(2);
   });
 
-  it('adds nothing the second time, and changes what an edited export has', async () => {
+  it('adds nothing when it runs again, and changes the animals of an edited export', async () => {
     const content = 'name,categoryId,status\nRex,7,sold\nBella,-8,\n';
     await importText(content);
 
@@ -166,7 +170,7 @@ describe('import', () => {
     expect(await stored()).to.deep.equal([]);
   });
 
-  it('stores nothing in a dry run, and makes no store', async () => {
+  it('stores nothing in a dry run, and creates no store', async () => {
     const adding = await importText('name,categoryId\nRex,7\n', '--dry-run');
     expect(adding.out).to.equal('Animals to add: 1, to change: 0. Nothing was stored.\n');
     expect(shelf.modes).to.deep.equal([]);
@@ -269,10 +273,10 @@ describe('export', () => {
   });
 });
 
-describe('Commands on a store in memory, or on one that does not exist', () => {
+describe('Commands on a store that is in memory or does not exist', () => {
   afterEach(removeFolders);
 
-  it('end with 2 and make none', async () => {
+  it('exit with 2 and create no store', async () => {
     const missing = `${temporaryFolder()}/none/animals.db`;
     for (const line of ['keys list', 'keys revoke 1', 'export - --format csv']) {
       const inMemory = await runLine(line, { STORE_URL: 'memory:' });

@@ -30,7 +30,7 @@ describe('keys', () => {
     expect(shelf.closed).to.equal(1);
   });
 
-  it('issue gives the scopes and the end that are asked for', async () => {
+  it('issue gives a key the requested scopes and expiry', async () => {
     const { out } = await shelf.run(
       'keys issue --name n --scope pets:delete,pets:read --expires 90d',
     );
@@ -62,7 +62,7 @@ describe('keys', () => {
       expect(await shelf.data.apiKeys.list()).to.deep.equal([]);
     });
 
-  it('list shows every key, without keys and hashes, as a table and as JSON', async () => {
+  it('list shows every key without its secret and hash, as a table or as JSON', async () => {
     await shelf.run('keys issue --name shop --scope pets:read');
     await shelf.run('keys issue --name stock --expires 1d');
     const [shop, stock] = await shelf.data.apiKeys.list();
@@ -78,7 +78,7 @@ describe('keys', () => {
     expect(out + json).not.to.include(stock?.hash);
   });
 
-  it('revoke ends a key at once, and never quotes the argument in an error', async () => {
+  it('revoke revokes a key at once, and never quotes its argument in an error', async () => {
     const { out } = await shelf.run('keys issue --name shop');
     const [record] = await shelf.data.apiKeys.list();
 
@@ -91,7 +91,7 @@ describe('keys', () => {
     expect(code).to.equal(2);
   });
 
-  it('says that a store keeps no keys', async () => {
+  it('list names API_KEYS if the store keeps no keys', async () => {
     const keyless = new Shelf({ apiKeys: undefined });
     const { code, err } = await keyless.run('keys list');
 
@@ -99,7 +99,7 @@ describe('keys', () => {
     expect(code).to.equal(2);
   });
 
-  it('name the schemes that exist when no store has that of STORE_URL', async () => {
+  it('issue names the known schemes when STORE_URL has another one', async () => {
     expect((await runLine('keys issue --name n', { STORE_URL: 'shelf:1' })).err).to.match(
       /STORE_URL must start with the scheme of a store: memory:, sqlite:, mongodb:, mongodb\+srv:/,
     );

@@ -34,7 +34,7 @@ describe('The log', () => {
     expect(text.endsWith('}\n')).to.equal(true);
   });
 
-  it('writes no character that a terminal obeys, and loses none', () => {
+  it('escapes control characters, and loses none', () => {
     const path = '\u0000\u001b[31m\u007f\u009b\u2028\u2029\r\n"é';
     createLogger({ logLevel: 'info' }, stream).info({ path });
 
@@ -42,7 +42,7 @@ describe('The log', () => {
     expect(JSON.parse(text).path).to.equal(path);
   });
 
-  it('has nothing below its level', () => {
+  it('omits lines below its level', () => {
     const log = responseLog(createLogger({ logLevel: 'error' }, stream));
     log.responded(REQUEST);
 
@@ -54,14 +54,18 @@ describe('The log', () => {
     ['a response', 30, { operation: 'listPets', forwardedFor: '10.0.0.1' }],
     ['a health check', 20, { isHealthCheck: true }],
     ['a refused key', 30, { status: 401, keyFault: 'unknown' }],
-    ['a key that has ended', 40, { status: 401, keyFault: 'expired', keyId: 'k' }],
-    ['a refusal for being busy', 40, { status: 503, error: new UnavailableError('busy') }],
+    ['an expired key', 40, { status: 401, keyFault: 'expired', keyId: 'k' }],
+    [
+      'a refusal because the service is busy',
+      40,
+      { status: 503, error: new UnavailableError('busy') },
+    ],
     [
       'an unreachable store',
       50,
       { status: 503, error: new UnavailableError('reading', { cause }) },
     ],
-    ['a fault', 50, { status: 500, error: new TypeError('oops') }],
+    ['an unexpected error', 50, { status: 500, error: new TypeError('oops') }],
   ];
   for (const [what, level, request] of levels)
     it(`writes ${what} at level ${level}`, () => {

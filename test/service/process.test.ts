@@ -48,7 +48,7 @@ describe('The process', () => {
     expect(await toFile.stop()).to.equal(0);
   });
 
-  it('is started by npm, where SIGTERM and one Ctrl-C end it in order', async () => {
+  it('stops in order on SIGTERM or one Ctrl-C when npm has started it', async () => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const child = npm('start', SERVICE);
       const url = await child.ready();
@@ -63,7 +63,7 @@ describe('The process', () => {
     expect(await listing.ended).to.equal(2);
   });
 
-  it('serves on when the reader of its log has gone', async () => {
+  it('keeps serving when the reader of its log has closed the pipe', async () => {
     const child = program(folder, 'serve', SERVICE);
     const url = await child.ready();
     child.process.stderr?.destroy();
@@ -95,7 +95,7 @@ describe('The process', () => {
       );
     });
 
-  it('ends although the reader of its log stands still', async () => {
+  it('exits although the reader of its log has stopped reading', async () => {
     const child = new Child(
       process.execPath,
       ['--input-type=module', '-e', `${LOGGING} process.exit(7);`],
@@ -109,7 +109,7 @@ describe('The process', () => {
     expect(code).to.equal(7);
   });
 
-  it('ends although a module of ADAPTERS keeps it busy', async () => {
+  it('exits although a module of ADAPTERS has a timer running', async () => {
     writeFileSync(
       `${folder}/busy.mjs`,
       'setInterval(() => {}, 1000); export const adapter = { load() {} };',
@@ -120,7 +120,7 @@ describe('The process', () => {
     expect(await child.stop()).to.equal(0);
   });
 
-  it('names the versions of Node.js that will do when it is too old', async () => {
+  it('names the supported versions of Node.js if its own is too old', async () => {
     const old = 'data:text/javascript,process.getBuiltinModule=undefined';
     const child = new Child(process.execPath, ['--import', old, MAIN, 'serve'], folder, {});
 
@@ -130,7 +130,7 @@ describe('The process', () => {
     );
   });
 
-  it('says why the database cannot be reached, and ends at once', async () => {
+  it('logs why the database is unreachable, and stops at once', async () => {
     const env = { ...SERVICE, STORE_URL: 'mongodb://127.0.0.1:1/?replicaSet=rs0' };
     const child = program(folder, 'serve', env);
     await child.said(/"reason":".*ECONNREFUSED.*not yet ready at /);

@@ -34,7 +34,7 @@ describe('serve', () => {
   afterEach(RunningService.stopAll);
 
   describe('without a key of any kind', () => {
-    it('issues one, once, and prints it with a curl line that works and what to do in a browser', async () => {
+    it('issues one once, and prints it with a working curl line and steps for a browser', async () => {
       const shelf = new Shelf();
       const first = new RunningService(SHELF, { modules: [shelf.module] });
       const url = await first.ready();
@@ -60,7 +60,7 @@ describe('serve', () => {
       ['on a store that keeps no keys', {}, { apiKeys: undefined }],
     ];
     for (const [where, env, parts] of refusing)
-      it(`names the command that issues one, and ends with 2 at once, ${where}`, async () => {
+      it(`exits with 2 at once and names the command that issues one, ${where}`, async () => {
         const shelf = new Shelf(parts);
         const service = new RunningService(
           { ...SHELF, DRAIN_DELAY: '20d', ...env },
@@ -76,7 +76,7 @@ describe('serve', () => {
         expect(shelf.closed).to.equal(1);
       });
 
-    it('issues none where the port is taken, and says what to set', async () => {
+    it('issues none if a port is taken, and names the settings to change', async () => {
       const taken = createServer().listen(0, '127.0.0.1');
       await once(taken, 'listening');
       const { port } = taken.address() as AddressInfo;
@@ -92,7 +92,7 @@ describe('serve', () => {
     });
   });
 
-  it('starts with static keys anywhere, and warns of those that can be guessed', async () => {
+  it('starts with static keys on any host, and warns of keys that can be guessed', async () => {
     const service = new RunningService({
       HOST: '0.0.0.0',
       DRAIN_DELAY: '0',
@@ -106,7 +106,7 @@ describe('serve', () => {
     expect(service.process.err).to.match(/fewer than 16 characters can be guessed: 1 set/);
   });
 
-  it('warns when all keys are revoked or expired, and issues no other', async () => {
+  it('warns when all keys are revoked or expired, and issues no new one', async () => {
     const shelf = new Shelf();
     await shelf.run('keys issue --name n');
     const [record] = await shelf.data.apiKeys.list();
@@ -118,7 +118,7 @@ describe('serve', () => {
     expect(service.process.out).to.equal('');
   });
 
-  it('logs the settings that differ, the places, and that the store is new until it had an animal', async () => {
+  it('logs changed settings, its addresses and, before the first animal, that the store is new', async () => {
     const shelf = new Shelf();
     const env = { ...SHELF, API_KEYS: `${KEY},${KEY}2` };
     const service = new RunningService(env, { modules: [shelf.module] });
@@ -136,7 +136,7 @@ describe('serve', () => {
     expect(again.process.err).not.to.include('store is new');
   });
 
-  it('says on a terminal in plain text where it is, and issues a key there', async () => {
+  it('prints its addresses and a first key as plain text on a terminal', async () => {
     const service = new RunningService({ JOURNAL_STREAM: '8:1' }, { isTTY: true });
     const url = await service.ready();
 
@@ -146,23 +146,15 @@ describe('serve', () => {
     );
   });
 
-  it('says why the store is unreachable, and serves meanwhile', async () => {
-    const shelf = new Shelf();
+  it('starts without a reachable store, logs why, and serves once it is reachable', async () => {
     let isUp = false;
-    const service = new RunningService(
-      { ...SHELF, API_KEYS: KEY },
-      {
-        modules: [
-          new Shelf({
-            ...shelf.data,
-            async check() {
-              if (!isUp)
-                throw new UnavailableError('checking', { cause: new Error('refused by db1') });
-            },
-          }).module,
-        ],
+    const cause = new Error('refused by db1');
+    const { module } = new Shelf({
+      async check() {
+        if (!isUp) throw new UnavailableError('checking', { cause });
       },
-    );
+    });
+    const service = new RunningService({ ...SHELF, API_KEYS: KEY }, { modules: [module] });
     const url = await service.ready();
 
     expect(service.process.lines.at(-1)).to.deep.include({
@@ -175,7 +167,7 @@ describe('serve', () => {
     expect((await post(url, KEY)).status).to.equal(201);
   });
 
-  it('loads ADAPTERS and serves experimental operations if the store can change animals', async () => {
+  it('serves experimental operations, or exits with 2 if the store cannot change animals', async () => {
     const env = { ...SHELF, API_KEYS: KEY, EXPERIMENTAL: 'removePet' };
     const service = new RunningService(env, { modules: [new Shelf().module] });
     const url = await service.ready();
@@ -192,7 +184,7 @@ describe('serve', () => {
 
   describe('when it stops', () => {
     for (const signal of ['SIGINT', 'SIGTERM'])
-      it(`ends with 0 on ${signal}, closes the store, and logs both ends`, async () => {
+      it(`exits with 0 on ${signal}, closes the store, and logs that it stops and has stopped`, async () => {
         const shelf = new Shelf();
         const service = new RunningService(
           { ...SHELF, API_KEYS: KEY },
@@ -213,7 +205,7 @@ describe('serve', () => {
 
     const headers = { Authorization: `Bearer ${KEY}` };
 
-    it('is not ready but serves while it drains, and finishes what is in progress', async () => {
+    it('still serves while it drains, though not ready, and finishes requests in progress', async () => {
       const { module, begun, letGo } = slowStore();
       const env = { ...SHELF, API_KEYS: KEY, DRAIN_DELAY: '1s', REQUEST_DEADLINE: '1m' };
       const service = new RunningService(env, { modules: [module] });
@@ -233,7 +225,7 @@ describe('serve', () => {
       expect(performance.now() - began).to.be.above(990);
     });
 
-    it('ends with 1 when the deadline cuts a request off', async () => {
+    it('exits with 1 when the deadline cuts a request off', async () => {
       const { module, begun } = slowStore();
       const env = { ...SHELF, API_KEYS: KEY, SHUTDOWN_DEADLINE: '50ms', REQUEST_DEADLINE: '1m' };
       const service = new RunningService(env, { modules: [module] });
@@ -245,7 +237,7 @@ describe('serve', () => {
       expect(service.process.err).to.match(/some requests were cut off\.\n$/);
     });
 
-    it('ends with 0 when it is interrupted before the store is open', async () => {
+    it('exits with 0 when it is interrupted before the store is open', async () => {
       const opening = new ContainerModule(({ bind }) => {
         bind(TOKENS.storeFactory).toConstantValue({
           scheme: 'stuck',
@@ -258,7 +250,7 @@ describe('serve', () => {
       expect(await service.stop()).to.equal(0);
     });
 
-    it('ends with 0 when it is interrupted while it looks for a key', async () => {
+    it('exits with 0 when it is interrupted while it looks for a key', async () => {
       const shelf = new Shelf();
       const begun = Promise.withResolvers<void>();
       const apiKeys: Store['apiKeys'] = {

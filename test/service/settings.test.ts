@@ -61,7 +61,7 @@ describe('Settings', () => {
       expect(readSettings({ [name]: text })[member]).to.deep.equal(value);
     });
 
-  it('drain for five seconds where other machines can connect', () => {
+  it('drain for five seconds if other machines can connect', () => {
     for (const host of ['127.8.0.1', 'localhost', '::1'])
       expect(readSettings({ HOST: host }).drainDelay).to.equal(0);
     for (const host of ['0.0.0.0', '127.example.org', '::'])
@@ -87,7 +87,7 @@ describe('Settings', () => {
     LOG_LEVEL: 'loud',
   };
 
-  it('are refused together, each with its rule and an example, without a value', () => {
+  it('are refused all at once, each with its rule and an example, and no value is quoted', () => {
     const lines = faultsOf(invalid).split('\n  ').slice(1);
 
     expect(lines.map((line) => line.split(' ')[0])).to.deep.equal(Object.keys(invalid));
@@ -96,13 +96,13 @@ describe('Settings', () => {
     expect(lines.join()).not.to.match(/secret|s e c r e t|17mb|0abc|loud/);
   });
 
-  it('say that a blank is behind the value, as cmd.exe leaves one before &&', () => {
+  it('are refused with a blank behind the value, which cmd.exe leaves before &&', () => {
     expect(faultsOf({ PORT: '3001 ' })).to.match(/^ {2}PORT .* begins or ends with a blank$/m);
     expect(faultsOf({ STORE_URL: 'memory: ' })).to.match(/begins or ends with a blank$/m);
     expect(faultsOf({ PORT: 'x' })).not.to.include('blank');
   });
 
-  it('come from the files that NAME_FILE names', () => {
+  it('are read from the files that NAME_FILE names', () => {
     const folder = temporaryFolder();
     writeFileSync(`${folder}/keys`, 'one\ntwo\n');
     writeFileSync(`${folder}/port`, ' 81 \n');

@@ -69,7 +69,7 @@ describe('Processes on one store', () => {
     }
   });
 
-  it('notice keys that a command issues and revokes, and show them nowhere', async () => {
+  it('accept a key that a command issues, refuse it once revoked, and write it nowhere', async () => {
     const env = { STORE_URL: 'sqlite:a.db', API_KEYS: KEY };
     const service = program(folder, 'serve', { ...env, PORT: '0' });
     const url = await service.ready();

@@ -37,7 +37,7 @@ describe('The errors of the animal store', () => {
   };
 
   for (const [code, error] of Object.entries(errors)) {
-    it(`${code} has a name, one sentence and its cause, which its JSON does not have`, () => {
+    it(`${code} has a name, a message of one sentence, and a cause that its JSON omits`, () => {
       expect(error).to.be.instanceOf(AnimalStoreError).and.include({ code, cause });
       expect(error.name).to.equal(error.constructor.name);
       expect(error.message).to.match(/^[A-Z].+\.$/);

@@ -74,7 +74,7 @@ describe('A request that takes too long', () => {
     expect(pets.calls, 'calls of the store').to.have.length(2);
   });
 
-  it('ends where timers are numbers, as outside Node.js', async () => {
+  it('is ended also where timers are numbers, as outside Node.js', async () => {
     const { setTimeout: original } = globalThis;
     const numbers = (...timer: Parameters<typeof original>): number => Number(original(...timer));
     const timers = mock.method(globalThis, 'setTimeout', numbers as unknown as typeof original);
@@ -102,7 +102,7 @@ describe('A request that is in time', () => {
 });
 
 describe('A client that disconnects', () => {
-  it('before its request is handled is not waited for, even by work that ignores the signal', async () => {
+  it('before its request is handled is not waited for, even if the work ignores the signal', async () => {
     const authenticator: Authenticator = { authenticate: () => new Promise(() => {}) };
     const http = httpInterface({ authenticator });
 

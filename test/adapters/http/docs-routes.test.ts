@@ -15,7 +15,7 @@ const get = (
   httpInterface({ docs, settings }).handle(requestWith(headers, { path }));
 
 describe('The docs page', () => {
-  it('sends its files as they are packed, where the client accepts that', async () => {
+  it('sends its files gzipped to a client that accepts gzip', async () => {
     const { headers, body } = await get('/docs/a.js', { 'accept-encoding': 'br, gzip' });
 
     expect(headers).to.include({
@@ -37,7 +37,7 @@ describe('The docs page', () => {
       expect(Buffer.from(body).toString()).to.equal(SCRIPT);
     });
 
-  it('has another tag for each form of a file, and is not sent again', async () => {
+  it('has an entity tag for each encoding of a file, and is not sent again', async () => {
     const packed = await get('/docs/a.js', { 'accept-encoding': 'gzip' });
     const plain = await get('/docs/a.js');
     const tag = plain.headers['ETag'] ?? '';
@@ -63,7 +63,7 @@ describe('The docs page', () => {
         .and.include("script-src 'self';");
     });
 
-  it('is not there without its files', async () => {
+  it('gets 404 if the interface was given no files', async () => {
     const http = httpInterface();
     for (const path of ['/', '/docs', '/docs/start.js']) {
       const { status } = await http.handle(requestWith({}, { path }));
@@ -72,8 +72,8 @@ describe('The docs page', () => {
   });
 });
 
-describe('The tags of the interface', () => {
-  it('are there where only Web Crypto is', async () => {
+describe('Entity tags', () => {
+  it('need no more than Web Crypto', async () => {
     const module = import.meta.resolve('../../../src/adapters/http/entity-tag.js');
     mock.method(process, 'getBuiltinModule', () => undefined);
     try {

@@ -37,7 +37,7 @@ describeOnMongo('A MongoDB store in a database', (server) => {
       }),
     );
 
-  it('refuses writes where it finds such a collection only then, and reads', async () => {
+  it('refuses writes, and reads, if an unfit collection is noticed only at the first write', async () => {
     const proxy = await new MongoProxy(server).open();
     await withDatabase(async (_url, database) => {
       await database.createCollection('pets', { capped: true, size: 4096 });
@@ -51,7 +51,7 @@ describeOnMongo('A MongoDB store in a database', (server) => {
   });
 
   it(
-    'uses an index of the same kind by any name, and makes the others',
+    'uses an equal index of any name, and creates the missing ones',
     withDatabase(async (url, database) => {
       const pets = database.collection('pets');
       const options = { unique: true, sparse: true, name: 'mine' };
@@ -67,7 +67,7 @@ describeOnMongo('A MongoDB store in a database', (server) => {
   );
 
   it(
-    'sweeps at its opening: claims that expired an hour ago, and what is left of removed animals without one',
+    'removes, when opened, claims that expired an hour ago and removed animals without a claim',
     withDatabase(async (url, database) => {
       const store = await open(url);
       const { pet: stays } = await addOnce(store, 'expired', Date.now() - 3_700_000);
@@ -91,7 +91,7 @@ describeOnMongo('A MongoDB store in a database', (server) => {
   );
 
   it(
-    'never reports a conflict to a change that requires no status, beside the create of its animal',
+    'reports no status conflict to a change without `from` while its animal is created',
     withDatabase(async (url) => {
       const { pets, changes } = await open(url);
       for (let id = 1n; id <= 50n; id += 1n) {
@@ -102,7 +102,7 @@ describeOnMongo('A MongoDB store in a database', (server) => {
   );
 
   it(
-    'continues the count of ids, which a shell has set, in bigints',
+    'counts ids in bigints from a number that a shell has set',
     withDatabase(async (url, database) => {
       const { pets, transfer } = await open(url);
       await pets.add(rex);
@@ -113,7 +113,7 @@ describeOnMongo('A MongoDB store in a database', (server) => {
   );
 
   it(
-    'says which stored document is no animal',
+    'says what is wrong with a stored document that is no animal',
     withDatabase(async (url, database) => {
       const { pets } = await open(url);
       const { id } = await pets.add(rex);
@@ -124,7 +124,7 @@ describeOnMongo('A MongoDB store in a database', (server) => {
   );
 
   it(
-    'compares values, whatever a program without types passes',
+    'takes an operator in an argument for a value, which matches nothing',
     withDatabase(async (url) => {
       const store = await open(url);
       await store.pets.add(rex);

@@ -57,7 +57,7 @@ describeOnMongo('A MongoDB store on a network that loses messages', (server) => 
     }
 
   it(
-    'takes a block of ids, and reads, when three replies are lost',
+    'adds the first animal, and reads it, when three replies are lost each time',
     inDatabase(server, async (database) => {
       const store = await open(proxy.uri(database));
       losing('findAndModify', 3, 'loses its reply');

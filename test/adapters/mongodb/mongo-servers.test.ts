@@ -38,7 +38,7 @@ describeOnOwnServers('A MongoDB store', (create, binary) => {
     for (const name of ['others', SET]) expect(await causeOf(store.check())).to.include(name);
   });
 
-  it('allows what the rights of its database user allow, and names the missing ones', async () => {
+  it('works with as few rights as its operations need, and names a missing one', async () => {
     const server = await (await create({ replicaSet: false })).start('--auth');
     const uriOf = (login: string) => `${server.uri('animals', login)}&authSource=admin`;
     await server.administer({ createUser: 'root', pwd: 'x', roles: ['root'] });
@@ -62,7 +62,7 @@ describeOnOwnServers('A MongoDB store', (create, binary) => {
     expect(await causeOf(reader.pets.add(rex))).to.include('not authorized');
   });
 
-  it('says of every write that the majority is missing, and reads', async () => {
+  it('reads without a majority, and says of every write that it is missing', async () => {
     const set = await ReplicaSet.start(binary, { arbiter: true });
     try {
       const store = await open(set.uri('animals'));
@@ -89,7 +89,7 @@ describeOnOwnServers('A MongoDB store', (create, binary) => {
     }
   });
 
-  it('works without a server whose name nobody resolves', async () => {
+  it('works although the look-up of the name of another server hangs', async () => {
     const server = await create();
     await server.start();
     const host = server.host.replace('127.0.0.1', 'localhost');

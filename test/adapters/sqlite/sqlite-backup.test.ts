@@ -24,7 +24,7 @@ function refuse(): never {
 describe('a backup of an SQLite store', () => {
   afterEach(cleanUp);
 
-  it('is one file for this user alone, which opens as a store with the same animals, claims, keys and ids', async () => {
+  it('is one file for its owner alone, which opens with the same animals, claims, keys and ids', async () => {
     const { pets, changes, apiKeys, location } = await open(testFile());
     const claim = { scope: 's', key: 'k', fingerprint: 'f', keepUntil: 5 };
     const apiKey = { id: 'k', name: 'k', hash: 'h', scopes: [], createdAt: 1 };
@@ -44,7 +44,7 @@ describe('a backup of an SQLite store', () => {
     expect((await copy.pets.add(rex)).id).to.equal(3n);
   });
 
-  it('shows one moment of a store to which another process writes, which goes on', async () => {
+  it('holds one moment of a store, while another process keeps writing to it', async () => {
     const file = testFile();
     const store = await open(file);
     const writing = inOtherProcess(
@@ -80,7 +80,7 @@ describe('a backup of an SQLite store', () => {
     expect(await countOf(await open(backup))).to.equal(3);
   });
 
-  it('is refused for a store that is damaged or missing, and leaves nothing', async () => {
+  it('is refused for a store that is damaged or missing, and leaves no file', async () => {
     const file = await closedStore();
     const backup = testFile();
     await refused(backUpSqliteStore(`${file}.none`, backup), 'none does not exist');
@@ -98,7 +98,7 @@ describe('a backup of an SQLite store', () => {
 describe('restoring an SQLite store', () => {
   afterEach(cleanUp);
 
-  it('copies a backup to a new folder for this user alone', async () => {
+  it('copies a backup to a new folder for its owner alone', async () => {
     const backup = await closedStore();
     const folder = join(testFolder(), 'new', 'deep');
     const file = join(folder, 'animals.db');
@@ -121,7 +121,7 @@ describe('restoring an SQLite store', () => {
     }
   });
 
-  it('refuses a source beside which a log or journal lies that is not empty', async () => {
+  it('refuses a source with a log or journal beside it that is not empty', async () => {
     const backup = await closedStore();
     for (const beside of [`${backup}-wal`, `${backup}-journal`]) {
       const file = testFile();

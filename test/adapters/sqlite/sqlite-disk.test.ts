@@ -58,7 +58,7 @@ describe('an SQLite store on a full disk', () => {
     fs.rmdirSync(folder);
   });
 
-  it('refuses writes, reads on, and writes again when there is space', async () => {
+  it('refuses writes but still reads, and writes again when there is space', async () => {
     const store = await open(join(folder, 'writes.db'));
     await store.pets.add(rex);
     const empty = fill(folder);
@@ -72,7 +72,7 @@ describe('an SQLite store on a full disk', () => {
     expect((await store.pets.add(large)).id).to.equal(2n);
   });
 
-  it('opens what a crash has left, to read it', async () => {
+  it('opens a store that a crash has left, for reading', async () => {
     const file = join(folder, 'crash.db');
     await inOtherProcess(
       file,
@@ -106,13 +106,13 @@ describe('an SQLite store on a full disk', () => {
   });
 });
 
-describe('an SQLite store brings to the disk', () => {
+describe('an SQLite store syncs', () => {
   before(function () {
     if (!succeeds('strace -f true')) this.skip(); // needs strace, and leave to trace
   });
   afterEach(cleanUp);
 
-  it('a new folder, its file and every animal before it acknowledges one', async () => {
+  it('a new folder, its file and every animal before it acknowledges the animal', async () => {
     const file = join(testFolder(), 'new', 'animals.db');
     const calls = await traced(
       file,
@@ -127,7 +127,7 @@ describe('an SQLite store brings to the disk', () => {
     expect(before.lastIndexOf(`fsync ${log}`)).to.be.above(before.lastIndexOf(`pwrite64 ${log}`));
   });
 
-  it('a backup before it gives it its name', async () => {
+  it('a backup before it renames it to its target', async () => {
     const file = await closedStore();
     const calls = await traced(file, "await backUpSqliteStore(file, file + '.copy');");
     const part = /animals\.db\.copy\..*\.part$/;

@@ -95,7 +95,7 @@ describe('opening an SQLite store', () => {
     expect(fs.readdirSync(dirname(file))).to.deep.equal([]);
   });
 
-  it('refuses in words what names no file, and modes that do not exist', async () => {
+  it('refuses texts that name no file, and unknown modes, in one line', async () => {
     for (const path of ['', ':memory:', '//host/animals.db'])
       await refused(sqliteStoreFactory.open(`sqlite:${path}`), `'${path}' names no file`);
     const url = new URL('file:///animals.db') as unknown as string;
@@ -104,7 +104,7 @@ describe('opening an SQLite store', () => {
     expect(await rejectionOf(open(testFile(), { mode }))).to.be.instanceOf(TypeError);
   });
 
-  it('creates files and folders for this user alone, and leaves others their permissions', async () => {
+  it('creates files and folders for their owner alone, and changes no permissions of others', async () => {
     const folder = join(testFolder(), 'new', 'deep');
     const file = join(folder, 'animals.db');
     const { location, pets, close } = await open(file);
@@ -130,7 +130,7 @@ describe('opening an SQLite store', () => {
     expect((await copy.pets.add(rex)).id).to.equal(21n);
   });
 
-  it('undoes what a crash has left half written', async () => {
+  it('rolls back a write that a crash has left unfinished', async () => {
     const file = testFile();
     await backUpSqliteStore(await closedStore(), file);
     const sql = "BEGIN; UPDATE pets SET name = printf('%.*c', 99999, 'x')";
@@ -141,14 +141,14 @@ describe('opening an SQLite store', () => {
     expect(await pets.findById(1n)).to.deep.equal({ id: 1n, ...rex });
   });
 
-  it('finishes a store whose creation a crash has cut off', async () => {
+  it('finishes creating a store after a crash', async () => {
     const file = testFile();
     connect(file, 'PRAGMA journal_mode = WAL').close();
     expect(fs.statSync(file).size).to.be.greaterThan(0);
     expect((await (await open(file)).pets.add(rex)).id).to.equal(1n);
   });
 
-  it('shows one moment to all reads in mode read, and refuses writes', async () => {
+  it('shows the same moment to all reads in mode read, and refuses writes', async () => {
     const file = await closedStore();
     const store = await open(file);
     const reader = await open(file, { mode: 'read' });

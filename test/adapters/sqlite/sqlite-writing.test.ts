@@ -19,7 +19,7 @@ import {
 describe('writing to an SQLite store', () => {
   afterEach(cleanUp);
 
-  it('stores nothing of a transaction in which a write fails, and passes on faults of the program', async () => {
+  it('stores nothing of a transaction in which a write fails, and rejects with the error of a bug', async () => {
     const store = await open(testFile());
     const wrong = { ...rex, name: Symbol('Rex') } as unknown as UnsavedPet;
     const text = { ...rex, categoryId: 'seven' } as unknown as UnsavedPet;
@@ -47,7 +47,7 @@ describe('writing to an SQLite store', () => {
     expect(await countOf(store)).to.equal(2);
   });
 
-  it('is unavailable for a row that is no animal, and serves the others', async () => {
+  it('rejects reads of a row that is no animal, and serves the others', async () => {
     const file = await closedStore();
     const sql = "UPDATE pets SET status = 'lost' WHERE id = 2";
     connect(file, `PRAGMA ignore_check_constraints = ON; ${sql}`).close();
@@ -58,7 +58,7 @@ describe('writing to an SQLite store', () => {
     expect(await pets.findById(1n)).to.deep.equal({ id: 1n, ...rex });
   });
 
-  it('removes claims an hour after they expired, with each new one, and no other', async () => {
+  it('removes, with each new claim, those that expired an hour ago and no others', async () => {
     const { pets, location } = await open(testFile());
     const add = (key: string, now: number, keepUntil: number) =>
       pets.addOnce(rex, { scope: 's', key, fingerprint: 'f', keepUntil }, now);
@@ -85,7 +85,7 @@ describe('an SQLite store whose file was', () => {
     },
   };
   for (const [what, displace] of Object.entries(DISPLACED))
-    it(`${what} acknowledges nothing a second later, until it is opened again`, async () => {
+    it(`${what} refuses every write a second later, until it is opened again`, async () => {
       const file = await closedStore();
       const { pets, check, close } = await open(file);
       await pets.add(rex);
@@ -119,7 +119,7 @@ describe('an SQLite store beside another process', () => {
     expect(await countOf(await open(file))).to.equal(180);
   });
 
-  it('waits for a lock, reads meanwhile, and stores only what was not aborted', async () => {
+  it('reads while it waits for a lock, and then stores only what was not aborted', async () => {
     const file = await closedStore();
     const store = await open(file);
     const lock = connect(file, 'BEGIN IMMEDIATE');
@@ -152,7 +152,7 @@ describe('an SQLite store beside another process', () => {
     expect(await countOf(store)).to.equal(3);
   });
 
-  it('closes although another keeps the lock', async () => {
+  it('closes although the other process keeps the lock', async () => {
     const file = await closedStore();
     const store = await open(file);
     using lock = connect(file, 'BEGIN IMMEDIATE');

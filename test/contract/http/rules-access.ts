@@ -66,7 +66,7 @@ export const ACCESS: readonly Topic[] = [
         listWith(bearer(`${KEYS.all}, Bearer ${KEYS.all}`)),
         listWith(bearer(`Bearer ${KEYS.all}`)),
       ),
-      'are refused with the reason if they were valid': [
+      'are refused with the reason if they have expired or were revoked': [
         row(
           listWith(bearer(KEYS.expired)),
           error(401, 'invalid_api_key', { message: /expired at 2026-11-20T00:00:00.000Z/ }),
@@ -115,7 +115,7 @@ export const ACCESS: readonly Topic[] = [
   {
     topic: 'paths',
     rules: {
-      'are not served if they differ in anything': rows(
+      'are not served if they differ from a known path in anything': rows(
         NO_ROUTE,
         get('/pets/1/2'),
         get('/store/orders'),

@@ -81,12 +81,12 @@ export const SERVICE: readonly Topic[] = [
     topic: 'a service whose store is unreachable',
     store: 'unreachable',
     rules: {
-      'says so, with what is known of when to retry': rows(
+      'answers 503, with the time to retry if the store knows it': rows(
         unavailable('7'),
         ...OPERATIONS,
         requestTo('GET', '/readyz'),
       ),
-      'is alive, and checks requests': [
+      'is alive, and still checks requests': [
         row(requestTo('GET', '/livez'), ok('{"live":true}')),
         row(get('/pets?limit=101'), error(400, 'invalid_parameter')),
         row(post('{}'), error(400, 'invalid_pet')),

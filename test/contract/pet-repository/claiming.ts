@@ -105,7 +105,9 @@ export function claimingCases(cases: Cases<StoreSubject>): void {
     await checkExpiry(pets, -DAY - HOUR / 2, DAY);
   });
 
-  test('ends only the add that is aborted, and takes a retry with its claim', async ({ pets }) => {
+  test('ends only the add that is aborted, and accepts a retry with its claim', async ({
+    pets,
+  }) => {
     const controller = new AbortController();
     const { signal } = controller;
     const add = (number: number, options: CallOptions) => {

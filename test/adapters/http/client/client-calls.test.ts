@@ -188,7 +188,7 @@ describe('The responses of a service', () => {
     ['</a?after=1>; rel="prev", </b?after=-3>; rel="next"', -3n],
     ['<../pets?status=available>; rel="successor-version"', undefined],
   ] as const)
-    it(`have the next page ${String(next)} with the Link ${link}`, async () => {
+    it(`name the next page ${String(next)} by the Link ${link}`, async () => {
       const { client } = fakeService(json(200, '[]', { Link: link }));
       expect((await client().listPets()).next).to.equal(next);
     });

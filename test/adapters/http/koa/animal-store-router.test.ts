@@ -141,7 +141,7 @@ describe('animalStoreRouter', () => {
     [['https://shop.example'], 204],
     [[], 404],
   ] as const)
-    it(`answers OPTIONS with ${expected} where the origins ${String(corsOrigins)} are allowed`, async () => {
+    it(`answers OPTIONS with ${expected} if it allows ${corsOrigins.join() || 'no'} origins`, async () => {
       const url = await mounted([], { settings: { corsOrigins } });
       const headers = {
         origin: 'https://shop.example',
@@ -207,7 +207,7 @@ describe('The body of a request on Koa', () => {
     ['a parser of the host has kept its bytes', 'application/json', [keepBytes]],
     ['a parser of the host has kept only its text', 'application/json', [keepText]],
   ] as const)
-    it(`is taken to the last digit if ${what}`, async () => {
+    it(`is read to the last digit if ${what}`, async () => {
       const url = await mounted(parsers);
       const large = '{"name":"Rex","categoryId":9007199254740993}';
       const created = await fetch(`${url}/v1/pets`, {

@@ -84,7 +84,7 @@ describe('requireApiKey', () => {
       '503 service_unavailable',
     ],
   ] as ReadonlyArray<[string, object, Partial<HttpInterfaceOptions>, string]>)
-    it(`refuses in the Error shape what has ${what}`, async () => {
+    it(`refuses a request with ${what}, in the Error shape`, async () => {
       const response = await get(await guarding(never, options), headers);
 
       expect(response.headers.get('x-request-id')).to.match(/^[\w-]{36}$/);
