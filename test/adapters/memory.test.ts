@@ -6,7 +6,7 @@ import { samplePet } from '../contract/samples.js';
 
 const open = async () => openMemoryStore();
 
-describe('the store in memory', () => {
+describe('The store in memory', () => {
   storeTests({ describe, it, open, without: ['reopen', 'another'] });
 
   it('is closed at the end of the block that declares it with `await using`', async () => {

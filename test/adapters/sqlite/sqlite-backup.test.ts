@@ -21,7 +21,7 @@ function refuse(): never {
   throw Object.assign(new Error('not supported'), { code: 'EPERM', syscall: 'share' });
 }
 
-describe('a backup of an SQLite store', () => {
+describe('A backup of an SQLite store', () => {
   afterEach(cleanUp);
 
   it('is one file for its owner alone, which opens with the same animals, claims, keys and ids', async () => {
@@ -95,7 +95,7 @@ describe('a backup of an SQLite store', () => {
   });
 });
 
-describe('restoring an SQLite store', () => {
+describe('Restoring an SQLite store', () => {
   afterEach(cleanUp);
 
   it('copies a backup to a new folder for its owner alone', async () => {

@@ -46,7 +46,7 @@ async function traced(file: string, script: string): Promise<readonly string[]> 
     });
 }
 
-describe('an SQLite store on a full disk', () => {
+describe('An SQLite store on a full disk', () => {
   let folder = '';
   before(function () {
     folder = fs.mkdtempSync(join(dirname(testFolder()), 'animal-store-full-'));
@@ -106,7 +106,7 @@ describe('an SQLite store on a full disk', () => {
   });
 });
 
-describe('an SQLite store syncs', () => {
+describe('An SQLite store syncs', () => {
   before(function () {
     if (!succeeds('strace -f true')) this.skip(); // needs strace, and leave to trace
   });

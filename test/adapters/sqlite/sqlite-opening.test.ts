@@ -76,7 +76,7 @@ const REFUSED: Readonly<Record<string, [(file: string) => unknown, RegExp]>> = {
   ],
 };
 
-describe('opening an SQLite store', () => {
+describe('Opening an SQLite store', () => {
   afterEach(cleanUp);
 
   for (const [what, [make, problem]] of Object.entries(REFUSED))

@@ -16,7 +16,7 @@ import {
   unavailable,
 } from './test-store.js';
 
-describe('writing to an SQLite store', () => {
+describe('Writing to an SQLite store', () => {
   afterEach(cleanUp);
 
   it('stores nothing of a transaction in which a write fails, and rejects with the error of a bug', async () => {
@@ -74,7 +74,7 @@ describe('writing to an SQLite store', () => {
   });
 });
 
-describe('an SQLite store whose file was', () => {
+describe('An SQLite store whose file was', () => {
   afterEach(cleanUp);
 
   const DISPLACED = {
@@ -103,7 +103,7 @@ describe('an SQLite store whose file was', () => {
     });
 });
 
-describe('an SQLite store beside another process', () => {
+describe('An SQLite store beside another process', () => {
   afterEach(cleanUp);
 
   it('stores each animal of three that create it together, under an id of its own', async () => {

@@ -56,8 +56,9 @@ export function httpTests({
 function titleOf(request: RowRequest): string {
   const { method, path, headers, body, chunked } = request;
   const special = headers.filter((header) => header !== USUAL_KEY && header !== JSON_TYPE);
-  const parts = [path, ...special.map((header) => header.join(': ')), String(body ?? '')];
-  const lines = parts.filter((part) => part !== '').map((part) => JSON.stringify(part));
+  const sent = body === undefined ? [] : [String(body)];
+  const parts = [path, ...special.map((header) => header.join(': ')), ...sent];
+  const lines = parts.map((part) => JSON.stringify(part));
   const short = lines.map((line) =>
     line.length > 100 ? `${line.slice(0, 40)}... (${line.length})` : line,
   );
