@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+import { ROOT } from '../root.js';
 
 export const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 

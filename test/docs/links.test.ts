@@ -1,7 +1,8 @@
 import { existsSync, globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { ROOT, read } from './code-blocks.js';
+import { ROOT } from '../root.js';
+import { read } from './code-blocks.js';
 
 const DOCUMENTS = globSync('{*,docs/**/*,examples/**/*,tools/**/*,test/**/*}.md', {
   cwd: ROOT,

@@ -11,14 +11,15 @@ const PAGE = read('docs/write-an-adapter.md');
 /** What the first group of a pattern captures. */
 const captured = (text: string, pattern: RegExp): string => pattern.exec(text)?.[1] ?? '';
 
-/** The program of the page with this name in its first line. */
-const program = (name: string): string => captured(PAGE, new RegExp(`// ${name}\n([^]*?)\`\`\``));
+/** The module on the page with this name in its first line. */
+const moduleNamed = (name: string): string =>
+  captured(PAGE, new RegExp(`// ${name}\n([^]*?)\`\`\``));
 
 /** Runs the suite of the page on a store; resolves to what it prints. */
 async function report(store: string): Promise<string> {
   const cwd = temporaryFolder(import.meta.dirname); // in this package, whose name the programs import
   writeFileSync(join(cwd, 'small-store.mjs'), store);
-  writeFileSync(join(cwd, 'contract.test.mjs'), program('contract.test.mjs'));
+  writeFileSync(join(cwd, 'contract.test.mjs'), moduleNamed('contract.test.mjs'));
   const args = ['--test', '--test-reporter=spec', 'contract.test.mjs'];
   const env = { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0' };
   const run = promisify(execFile)(process.execPath, args, { cwd, env });
@@ -29,7 +30,7 @@ async function report(store: string): Promise<string> {
 describe('The small store of docs/write-an-adapter.md', function () {
   this.timeout(120_000);
   afterEach(removeFolders);
-  const store = program('small-store.mjs');
+  const store = moduleNamed('small-store.mjs');
 
   it('passes the contract suite', async () => {
     const printed = await report(store);

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { KEY, RunningService } from '../service/running-service.js';
-import { ROOT } from '../docs/code-blocks.js';
+import { ROOT } from '../root.js';
 import { cleanUp, shell, type Child } from '../service/child-process.js';
 import { temporaryFolder } from '../temporary-folder.js';
 import type { ContainerModule } from '../../src/bootstrap/index.js';

@@ -7,7 +7,7 @@ import {
   type ContainerModule,
 } from '../../src/bootstrap/index.js';
 import { petRepositoryTests, storeTests } from '../contract/index.js';
-import { ROOT } from '../docs/code-blocks.js';
+import { ROOT } from '../root.js';
 import { removeFolders, temporaryFolder } from '../temporary-folder.js';
 
 const example = (path: string): Promise<unknown> => import(join(ROOT, 'examples', path));

@@ -7,9 +7,6 @@ import { removeFolders } from '../temporary-folder.js';
 /** The compiled program. */
 export const MAIN = fileURLToPath(new URL('../../src/bootstrap/main.js', import.meta.url));
 
-/** The folder of this package, where npm finds its scripts. */
-export const PACKAGE = fileURLToPath(new URL('../../..', import.meta.url));
-
 type Environment = Readonly<Record<string, string>>;
 
 /** A process in its own group, with only the part of the test's environment that any program needs. */

@@ -3,8 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createContainer, readSettings, startService } from '../../src/bootstrap/index.js';
 import { cleanUp, testFile } from '../adapters/sqlite/test-store.js';
-
-const KEY = 'a-key-of-these-tests';
+import { KEY } from './running-service.js';
 
 /** What stays until it is released: timers, also those that do not keep the process alive, and handles. */
 const KINDS =

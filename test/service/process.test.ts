@@ -2,8 +2,9 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { KEY } from './running-service.js';
+import { ROOT } from '../root.js';
 import { temporaryFolder } from '../temporary-folder.js';
-import { Child, MAIN, PACKAGE, cleanUp, program, shell } from './child-process.js';
+import { Child, MAIN, cleanUp, program, shell } from './child-process.js';
 
 const SERVICE = { PORT: '0', STORE_URL: 'memory:', API_KEYS: KEY };
 
@@ -15,7 +16,7 @@ const LOGGING = `
   `;
 
 const npm = (script: string, environment = {}): Child =>
-  new Child('npm', script.split(' '), PACKAGE, environment);
+  new Child('npm', script.split(' '), ROOT, environment);
 
 describe('The process', () => {
   let folder: string;
