@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { writeFileSync } from 'node:fs';
 import { readSettings, type Settings } from '../../src/bootstrap/index.js';
-import { givenSettings } from '../../src/bootstrap/service/settings.js';
+import { readEnvironment } from '../../src/bootstrap/service/settings.js';
 import { removeFolders, temporaryFolder } from '../temporary-folder.js';
 
 /** The message of the error that these settings give. */
@@ -129,7 +129,7 @@ describe('Settings', () => {
     const folder = temporaryFolder();
     writeFileSync(`${folder}/url`, 'mongodb://me:pass/w@rd@a.example,b/x?replicaSet=r&token=1');
 
-    const given = givenSettings({
+    const { shown } = readEnvironment({
       PORT: '8080',
       PORTT: '1',
       LOG_LEVEL: 'warn',
@@ -137,7 +137,7 @@ describe('Settings', () => {
       STORE_URL_FILE: `${folder}/url`,
     });
 
-    expect(given).to.deep.equal({
+    expect(shown).to.deep.equal({
       LOG_LEVEL: 'warn',
       API_KEYS: 2,
       STORE_URL: 'mongodb://***@a.example,b/x?***',

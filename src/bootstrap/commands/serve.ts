@@ -5,55 +5,56 @@ import { createContainer } from '../service/container.js';
 import { isUnavailable, reasonOf } from '../service/errors.js';
 import { createLogger, flushed, logDestination } from '../service/logger.js';
 import type { AdminPort } from '../service/metrics.js';
-import { givenSettings, readSettings, type Environment } from '../service/settings.js';
+import { readEnvironment, type Environment, type Settings } from '../service/settings.js';
 import { startService, type Service } from '../service/start-service.js';
 import { TOKENS } from '../service/tokens.js';
-import { print, type CommandContext } from './command-line.js';
+import { print, type CommandContext, type HostProcess } from './command-line.js';
 import { ensureKey } from './first-key.js';
 
 /**
  * Runs the service until SIGINT or SIGTERM.
- * @throws {Error} it could not start, or its stop cut something off
+ * @throws {Error} it could not start, or some requests were cut off when it stopped
  */
 export async function serve(context: CommandContext, environment: Environment): Promise<void> {
   const { io, modules, signal } = context;
-  const settings = readSettings(environment);
-  // A caller of `run` may give another stream.
-  const stream = io.stderr.fd === 2 ? logDestination() : io.stderr;
-  const logging = new ContainerModule(({ bind }) => {
-    bind(TOKENS.logger).toConstantValue(createLogger(settings, stream));
-  });
-  const container = await createContainer(settings, [logging, ...modules]);
+  const { settings, shown } = readEnvironment(environment);
+  const container = await createContainer(settings, [logging(io, settings), ...modules]);
   const logger = container.get(TOKENS.logger);
   // Most services have no ADMIN_PORT, and then load no prom-client.
   const measuring =
     settings.adminPort === undefined ? undefined : await import('../service/metrics.js');
   const metrics = measuring?.measure(container);
-  logger.info({ settings: givenSettings(environment) }, 'settings that differ from their defaults');
+  logger.info({ settings: shown }, 'settings that differ from their defaults');
 
   const interrupted = interruption(signal, logger);
   const service = await Promise.race([startService(container), interrupted]);
   // Interrupted before it listened: there is nothing to stop, and the store may never open.
   if (service === undefined) return void (await flushed(logger));
   let adminPort: AdminPort | undefined;
+  let failure: Error | undefined;
   try {
     adminPort = await metrics?.openAdminPort();
     await finishStart(context, container, service, adminPort?.url);
+    await interrupted;
   } catch (error) {
-    // An error after a signal is most likely the abort: the service then stops in order, below.
-    if (!signal.aborted) {
-      await service.stop(0);
-      adminPort?.close();
-      throw error;
-    }
+    // After a signal, the error is most likely the abort.
+    if (!signal.aborted) failure = error as Error;
   }
-  await interrupted;
-  const isInTime = await service.stop();
+  const isInTime = await service.stop(failure === undefined ? undefined : 0);
   adminPort?.close();
   logger.info('stopped');
   await flushed(logger);
+  if (failure !== undefined) throw failure;
   if (!isInTime)
     throw new Error('The stop failed: the store did not close, or some requests were cut off.');
+}
+
+function logging({ stderr }: HostProcess, settings: Settings): ContainerModule {
+  // A caller of `run` may give another stream.
+  const stream = stderr.fd === 2 ? logDestination() : stderr;
+  return new ContainerModule(({ bind }) => {
+    bind(TOKENS.logger).toConstantValue(createLogger(settings, stream));
+  });
 }
 
 /** Resolves, and logs why, when the signal is aborted. */

@@ -77,31 +77,19 @@ const http = new ContainerModule(({ bind }) => {
     ({ maxInFlight }) => new AdmissionControl({ maxInFlight }),
     [TOKENS.settings],
   );
-  bind(TOKENS.httpInterface).toResolvedValue(
-    async (...parts) => {
-      const [settings, animalStore, authenticator, readiness, log, admission] = parts;
-      const { HttpInterface } = await import('../../adapters/http/index.js');
-      const { readDocsFiles } = await import('../../adapters/http/node/docs-files.js');
-      const docs = await readDocsFiles();
-      return new HttpInterface({
-        settings,
-        animalStore,
-        authenticator,
-        readiness,
-        log,
-        admission,
-        docs,
-      });
-    },
-    [
-      TOKENS.settings,
-      TOKENS.animalStore,
-      TOKENS.authenticator,
-      TOKENS.readiness,
-      TOKENS.httpLog,
-      TOKENS.admission,
-    ],
-  );
+  bind(TOKENS.httpInterface).toDynamicValue(async (context) => {
+    const { HttpInterface } = await import('../../adapters/http/index.js');
+    const { readDocsFiles } = await import('../../adapters/http/node/docs-files.js');
+    return new HttpInterface({
+      settings: context.get(TOKENS.settings),
+      animalStore: await context.getAsync(TOKENS.animalStore),
+      authenticator: await context.getAsync(TOKENS.authenticator),
+      readiness: await context.getAsync(TOKENS.readiness),
+      log: await context.getAsync(TOKENS.httpLog),
+      admission: await context.getAsync(TOKENS.admission),
+      docs: await readDocsFiles(),
+    });
+  });
   bind(TOKENS.requestListener).toResolvedValue(
     async (httpInterface) => {
       const { createKoaApp } = await import('../../adapters/http/koa/index.js');
@@ -113,7 +101,8 @@ const http = new ContainerModule(({ bind }) => {
 
 /**
  * Opens the store at a URL, written as in `STORE_URL`.
- * @param factories the stores to choose from; of two with the same scheme, the last. Default: those of this package
+ * @param factories the stores to choose from; if two have the same scheme, the last wins. Default: those of this
+ * package
  * @throws {SettingsError} no store has the scheme of the URL. Nothing was opened.
  */
 export async function openStore(

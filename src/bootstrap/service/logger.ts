@@ -50,7 +50,7 @@ export function logDestination(): DestinationStream {
 }
 
 /**
- * Await it before the process exits, which would lose a write in progress. Resolves after three seconds at the latest.
+ * Await it before the process exits: an exit loses a write in progress. Resolves after three seconds at the latest.
  */
 export const flushed = (logger: Logger): Promise<unknown> =>
   Promise.race([

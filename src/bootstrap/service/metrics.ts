@@ -3,16 +3,15 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { splitRequestTarget } from '../../adapters/http/http-message.js';
 import { addressOf } from './start-service.js';
 import { TOKENS } from './tokens.js';
 
-/** The metrics of a service. */
 export interface Metrics {
   /** Serves them for Prometheus, without a key. Call it once the service has started. */
   openAdminPort(): Promise<AdminPort>;
 }
 
-/** The open `ADMIN_PORT`. */
 export interface AdminPort {
   /** The address of the metrics. */
   readonly url: string;
@@ -65,7 +64,8 @@ async function openAdminPort(container: Container, registry: Registry): Promise<
 
   const { host, adminPort } = container.get(TOKENS.settings);
   const server = createServer((request, response) => {
-    if (request.url !== '/metrics') return void response.writeHead(404).end();
+    const { path } = splitRequestTarget(request.url ?? '');
+    if (path !== '/metrics') return void response.writeHead(404).end();
     response.setHeader('Content-Type', registry.contentType);
     void registry.metrics().then((text) => response.end(text));
   });

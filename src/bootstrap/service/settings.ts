@@ -101,7 +101,7 @@ const TABLE = {
     name: 'DRAIN_DELAY',
     example: '10s',
     read: read.duration(0),
-    help: 'How long to serve on after SIGTERM. Default: 0s on a loopback HOST, else 5s.',
+    help: 'How long to keep serving after SIGTERM. Default: 0s on a loopback HOST, else 5s.',
   },
   shutdownDeadline: {
     name: 'SHUTDOWN_DEADLINE',
@@ -179,12 +179,26 @@ export class SettingsError extends Error {
  * the value.
  * @throws {SettingsError} naming every invalid setting.
  */
-export function readSettings(environment: Environment): Settings {
+export const readSettings = (environment: Environment): Settings =>
+  readEnvironment(environment).settings;
+
+/** The settings that differ from their defaults, by name: API keys as a number, passwords masked. */
+type ShownSettings = Readonly<Record<string, string | number>>;
+
+/** As `readSettings`, with what may be logged of them. Reads each file once. */
+export function readEnvironment(environment: Environment): {
+  readonly settings: Settings;
+  readonly shown: ShownSettings;
+} {
   const faults: string[] = [];
   const values: Record<string, unknown> = {};
+  const shown: Record<string, string | number> = {};
   for (const [key, setting] of Object.entries<Setting>(TABLE))
     try {
-      values[key] = readSetting(setting, environment);
+      const text = givenText(setting.name, environment);
+      values[key] = valueOf(setting, text ?? setting.default);
+      if (text !== undefined && text !== setting.default)
+        shown[setting.name] = setting === TABLE.staticKeys ? read.list(text).length : masked(text);
     } catch (error) {
       faults.push((error as Error).message);
     }
@@ -192,18 +206,17 @@ export function readSettings(environment: Environment): Settings {
   const settings = values as Settings;
   // The only default that depends on another setting.
   const drainDelay = isLoopback(settings.host) ? 0 : 5000;
-  return { ...settings, drainDelay: settings.drainDelay ?? drainDelay };
+  return { settings: { ...settings, drainDelay: settings.drainDelay ?? drainDelay }, shown };
 }
 
-function readSetting(setting: Setting, environment: Environment): unknown {
-  const { name, default: fallback, example = fallback } = setting;
-  const given = givenText(name, environment) ?? fallback;
-  if (given === undefined) return undefined;
+function valueOf(setting: Setting, text: string | undefined): unknown {
+  if (text === undefined) return undefined;
   try {
-    return setting.read(given);
+    return setting.read(text);
   } catch (error) {
+    const { name, example = setting.default } = setting;
     // In cmd.exe, `set PORT=3001 && npm start` sets '3001 '.
-    const hint = given === given.trim() ? '' : ': it begins or ends with a blank';
+    const hint = text === text.trim() ? '' : ': it begins or ends with a blank';
     const { message } = error as Error;
     throw new Error(`${name} ${message}, as in ${name}=${example}${hint}`, { cause: error });
   }
@@ -221,17 +234,6 @@ function givenText(name: string, environment: Environment): string | undefined {
     const { code } = error as NodeJS.ErrnoException;
     throw new Error(`${name}_FILE names a file that cannot be read: ${code}`, { cause: error });
   }
-}
-
-/** The settings that differ from their defaults, to log: API keys as a number, passwords masked. */
-export function givenSettings(environment: Environment): Readonly<Record<string, string | number>> {
-  const given: Record<string, string | number> = {};
-  for (const setting of SETTINGS) {
-    const text = givenText(setting.name, environment);
-    if (text === undefined || text === setting.default) continue;
-    given[setting.name] = setting === TABLE.staticKeys ? read.list(text).length : masked(text);
-  }
-  return given;
 }
 
 /** Hides the user, the password and the options of a URL. */

@@ -2,7 +2,6 @@ import type { Container } from 'inversify';
 import { setTimeout as delay } from 'node:timers/promises';
 import { crossOriginHeaders } from '../../adapters/http/cross-origin.js';
 import { NodeServer } from '../../adapters/http/node/node-server.js';
-import { RequestTimer } from '../../adapters/http/request-timer.js';
 import type { Store } from '../../application/ports/store.js';
 import { TOKENS } from './tokens.js';
 
@@ -15,8 +14,8 @@ export interface Service {
   /**
    * Stops in order: for `drainDelay`, reports not ready and closes each connection after its response; then accepts no
    * new connections, and finishes requests in flight; then closes the store. Resolves to whether all of it finished in
-   * time.
-   * @param drainDelay how long to serve on, in milliseconds. Default: the setting.
+   * time. Safe to call twice.
+   * @param drainDelay how long to keep serving, in milliseconds. Default: the setting.
    */
   stop(drainDelay?: number): Promise<boolean>;
   /** Calls `stop`, for `await using`. */
@@ -44,7 +43,7 @@ export async function startService(container: Container): Promise<Service> {
     });
     const boundPort = await server.listen(port, host);
     const origin = `http://${addressOf(host)}:${boundPort}`;
-    const stop = async (drainDelay = settings.drainDelay): Promise<boolean> => {
+    const stop = async (drainDelay: number): Promise<boolean> => {
       readiness.stop();
       if (drainDelay > 0) {
         server.drain();
@@ -53,11 +52,16 @@ export async function startService(container: Container): Promise<Service> {
       const areAllAnswered = await server.close(shutdownDeadline);
       return (await closeInTime(store)) && areAllAnswered;
     };
+    let stopping: Promise<boolean> | undefined;
+    const stopOnce = (drainDelay = settings.drainDelay): Promise<boolean> => {
+      stopping ??= stop(drainDelay);
+      return stopping;
+    };
     return {
       url: origin + basePath,
       docsUrl: `${origin}/docs`,
-      stop,
-      [Symbol.asyncDispose]: async () => void (await stop()),
+      stop: stopOnce,
+      [Symbol.asyncDispose]: async () => void (await stopOnce()),
     };
   } catch (error) {
     await store.close().catch(() => {}); // the first error matters more
@@ -67,14 +71,15 @@ export async function startService(container: Container): Promise<Service> {
 
 /** Closes the store. Resolves to whether that succeeded in time: a store that hangs must not keep the process. */
 async function closeInTime(store: Store): Promise<boolean> {
-  const timer = new RequestTimer(CLOSING_TIME);
+  const waiting = new AbortController();
+  const closed = store.close().then(() => true);
+  const late = delay(CLOSING_TIME, false, { signal: waiting.signal });
   try {
-    await timer.limit(store.close());
-    return true;
+    return await Promise.race([closed, late]);
   } catch {
     return false;
   } finally {
-    timer.stop();
+    waiting.abort();
   }
 }
 
