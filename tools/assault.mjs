@@ -12,11 +12,14 @@ const { positionals, values } = parseArgs({
   },
 });
 let broken = 0;
-/** Prints one figure, and whether it is within its budget. `is` compares: 'at most' or 'equals'. */
-function show(what, figure, is, budget, unit = '') {
-  const holds = is === 'at most' ? figure <= budget : figure === budget;
+/** Prints a figure, and whether it is a number that is not above its budget. */
+function show(what, figure, budget = 0, unit = '') {
+  const holds = typeof figure === 'number' && Math.round(figure) <= budget;
   if (!holds) broken += 1;
-  console.log(`${holds ? 'holds ' : 'BROKEN'}  ${what}: ${figure}${unit} (${is} ${budget}${unit})`);
+  const found = typeof figure === 'number' ? Math.round(figure) : figure;
+  console.log(
+    `${holds ? 'holds ' : 'BROKEN'}  ${what}: ${found}${unit} (at most ${budget}${unit})`,
+  );
 }
 
 let drawn = 0;

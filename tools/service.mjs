@@ -1,21 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempDisposable } from 'node:fs/promises';
+import { mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const main = fileURLToPath(new URL('../build/src/bootstrap/main.js', import.meta.url));
 
-/** Runs `work` in a temporary folder, which is removed at the end. */
-export async function inFolder(work) {
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'animal-store-'));
-  return await work(folder.path);
-}
+/** A folder for `using`, which removes it at the end of the block. */
+export const temporaryFolder = () => mkdtempDisposableSync(join(tmpdir(), 'animal-store-'));
 
 /**
  * Starts a service, by default the built one, on a free port. Resolves when it is ready, and rejects with its log if it
- * ends before. With `ipc`, `ask` gets a report from the module that the program has imported for it.
+ * ends before. With `ipc`, `report` gets one from `watch-event-loop.mjs`, which the program must import.
  */
 export async function startService(settings, { command, ipc = false } = {}) {
   const [program, ...args] = command ?? [process.execPath, main, 'serve'];
@@ -44,9 +41,9 @@ export async function startService(settings, { command, ipc = false } = {}) {
     return ended;
   };
   const stop = () => end('SIGTERM');
-  const ask = async () => {
+  const report = async () => {
     child.send('report');
     return (await once(child, 'message'))[0];
   };
-  return { url, pid: child.pid, end, stop, ask, [Symbol.asyncDispose]: stop };
+  return { url, pid: child.pid, end, stop, report, [Symbol.asyncDispose]: stop };
 }

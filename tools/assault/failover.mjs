@@ -74,8 +74,8 @@ export async function attack({ short, show }) {
     const lost = acknowledged.filter((name) => !stored.has(name));
     const keyed = names.filter((name) => name.startsWith('keyed'));
     console.log(`${acknowledged.length} animals acknowledged; calls refused:`, refused);
-    show('acknowledged animals lost', lost.length, 'equals', 0);
-    show('animals stored twice for one key', keyed.length - new Set(keyed).size, 'equals', 0);
+    show('acknowledged animals lost', lost.length);
+    show('animals stored twice for one key', keyed.length - new Set(keyed).size);
   } finally {
     await set.remove();
   }

@@ -2,40 +2,40 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { inFolder } from '../service.mjs';
-import { Ledger, createUntilAcknowledged, serve } from './support/keyed-creates.mjs';
+import { temporaryFolder } from '../service.mjs';
+import { Ledger, createUntilAcknowledged, serve } from './support/sqlite-creates.mjs';
 
 const WRITERS = 64;
 
-export const attack = ({ short, show, random }) =>
-  inFolder(async (folder) => {
-    const file = join(folder, 'animals.db');
-    const kills = short ? 3 : 20;
-    const ledger = new Ledger();
-    let service = await serve(file);
-    let isOver = false;
-    const write = async () => {
-      while (!isOver) {
-        const name = randomUUID();
-        ledger.acknowledge(name, await createUntilAcknowledged(name, () => service));
-      }
-    };
-    const writing = Promise.all(Array.from({ length: WRITERS }, write));
-    for (let kill = 0; kill < kills; kill += 1) {
-      await delay(300 + random() * 700);
-      await service.end('SIGKILL');
-      service = await serve(file);
+export async function attack({ short, show, random }) {
+  using folder = temporaryFolder();
+  const file = join(folder.path, 'animals.db');
+  const kills = short ? 3 : 20;
+  const ledger = new Ledger();
+  let service = await serve(file);
+  let isOver = false;
+  const write = async () => {
+    while (!isOver) {
+      const name = randomUUID();
+      ledger.acknowledge(name, await createUntilAcknowledged(name, () => service));
     }
-    await delay(300);
-    isOver = true;
-    await writing;
-    const differing = await ledger.replay(service);
-    const [code] = await service.stop();
-    const { lost, twice, others } = await ledger.compare(file);
-    console.log(`${kills} kills, ${ledger.size} creates acknowledged`);
-    show('acknowledged animals lost', lost, 'equals', 0);
-    show('animals stored twice', twice, 'equals', 0);
-    show('animals that no writer was told of', others, 'equals', 0);
-    show('replays that differ from the first response', differing, 'equals', 0);
-    show('exit code of the last stop', code, 'equals', 0);
-  });
+  };
+  const writing = Promise.all(Array.from({ length: WRITERS }, write));
+  for (let kill = 0; kill < kills; kill += 1) {
+    await delay(300 + random() * 700);
+    await service.end('SIGKILL');
+    service = await serve(file);
+  }
+  await delay(300);
+  isOver = true;
+  await writing;
+  const differing = await ledger.replay(service);
+  const [code] = await service.stop();
+  const { lost, twice, others } = await ledger.compare(file);
+  console.log(`${kills} kills, ${ledger.size} creates acknowledged`);
+  show('acknowledged animals lost', lost);
+  show('animals stored twice', twice);
+  show('animals that no writer was told of', others);
+  show('replays that differ from the first response', differing);
+  show('exit code of the last stop', code);
+}
