@@ -59,22 +59,9 @@ export function list({ status, after, limit }) {
 const digest = (key) => createHash('sha256').update(key).digest();
 const expected = digest(API_KEYS);
 
-/** Whether a header Authorization has the key. */
-export function isAuthorized(authorization) {
-  const [scheme, key] = authorization?.split(' ') ?? [];
-  return scheme === 'Bearer' && key !== undefined && timingSafeEqual(digest(key), expected);
-}
-
-export const newRequestId = () => randomUUID();
 export const tagOf = (body) => `"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
 
-/** The headers of every response. */
-export const commonHeaders = (id, method) => ({
-  'X-Request-Id': id,
-  'X-Content-Type-Options': 'nosniff',
-  'Cache-Control': method === 'GET' ? 'private, no-cache' : 'no-store',
-});
-/** Those of getPet, which is deprecated. */
+/** The headers of getPet, which is deprecated. */
 export const deprecation = {
   Deprecation: '@1795132800',
   Sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
@@ -85,24 +72,44 @@ export const deprecation = {
 const destination = pino.destination({ fd: 2, sync: true, minLength: 4096, periodicFlush: 100 });
 const log = pino({ base: null }, destination);
 
-/** Logs a response of node:http, with the members of the service's line. */
-export const logResponse = (request, response, { requestId, operation, began }) =>
-  log.info(
-    {
-      requestId,
-      method: request.method,
-      path: request.url.split('?', 1)[0],
-      operation,
-      clientAddress: request.socket.remoteAddress,
-      userAgent: request.headers['user-agent'],
-      keyId: 'static',
-      status: response.statusCode,
-      bytes: Number(response.getHeader('content-length')),
-      milliseconds: performance.now() - began,
-    },
-    'responded',
+/**
+ * Equips a response of node:http: sets the headers of every response, and logs it with the members of the service's line.
+ * `operationOf` is called at the end. Returns whether the request has the key.
+ */
+export function equip(request, response, operationOf) {
+  const began = performance.now();
+  const requestId = randomUUID();
+  response.setHeader('X-Request-Id', requestId);
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  const isRead = request.method === 'GET';
+  response.setHeader('Cache-Control', isRead ? 'private, no-cache' : 'no-store');
+  response.once('finish', () =>
+    log.info(
+      {
+        requestId,
+        method: request.method,
+        path: request.url.split('?', 1)[0],
+        operation: operationOf(),
+        clientAddress: request.socket.remoteAddress,
+        userAgent: request.headers['user-agent'],
+        keyId: 'static',
+        status: response.statusCode,
+        bytes: Number(response.getHeader('content-length')),
+        milliseconds: performance.now() - began,
+      },
+      'responded',
+    ),
   );
+  const [scheme, key] = request.headers.authorization?.split(' ') ?? [];
+  return scheme === 'Bearer' && key !== undefined && timingSafeEqual(digest(key), expected);
+}
 
-/** Tells `npm run measure` where the peer listens. */
-export const announce = (port) =>
-  process.stderr.write(`${JSON.stringify({ url: `http://127.0.0.1:${port}/v1` })}\n`);
+/** Tells `npm run measure` where the peer listens. SIGTERM ends it. */
+export function announce(server) {
+  const url = `http://127.0.0.1:${server.address().port}/v1`;
+  process.stderr.write(`${JSON.stringify({ url })}\n`);
+  process.on('SIGTERM', () => {
+    server.close();
+    server.closeAllConnections();
+  });
+}

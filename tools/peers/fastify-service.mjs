@@ -28,11 +28,10 @@ const page = {
 };
 const one = { type: 'object', properties: { petId: { type: 'integer', minimum: 1 } } };
 
-const app = Fastify({ logger: false, genReqId: animals.newRequestId });
+const app = Fastify();
 
 app.addHook('onRequest', async (request, reply) => {
-  reply.headers(animals.commonHeaders(request.id, request.method));
-  if (animals.isAuthorized(request.headers.authorization)) return undefined;
+  if (animals.equip(request.raw, reply.raw, () => request.routeOptions.url)) return undefined;
   return reply.code(401).send({ message: 'The API key is missing or wrong.' });
 });
 app.addHook('onSend', async (request, reply, body) => {
@@ -40,11 +39,6 @@ app.addHook('onSend', async (request, reply, body) => {
   const tag = animals.tagOf(body);
   reply.header('ETag', tag);
   if (request.headers['if-none-match'] === tag) reply.code(304);
-});
-app.addHook('onResponse', async (request, reply) => {
-  const began = performance.now() - reply.elapsedTime;
-  const operation = request.routeOptions.url;
-  animals.logResponse(request.raw, reply.raw, { requestId: request.id, operation, began });
 });
 
 const creating = { schema: { body: newPet, response: { 201: pet } } };
@@ -67,6 +61,5 @@ app.get('/v1/pets/:petId', getting, async ({ params }, reply) => {
   return found ?? { message: 'There is no such animal.' };
 });
 
-process.on('SIGTERM', () => void app.close());
 await app.listen({ host: '127.0.0.1', port: 0 });
-animals.announce(app.server.address().port);
+animals.announce(app.server);

@@ -7,31 +7,24 @@ import * as animals from './animals.mjs';
 const app = new Hono();
 
 app.use(async (context, next) => {
-  const began = performance.now();
   const { incoming, outgoing } = context.env;
-  const requestId = animals.newRequestId();
-  outgoing.once('finish', () => {
-    const operation = context.req.routePath;
-    animals.logResponse(incoming, outgoing, { requestId, operation, began });
-  });
-  for (const [name, value] of Object.entries(animals.commonHeaders(requestId, context.req.method)))
-    context.header(name, value);
-  if (!animals.isAuthorized(context.req.header('authorization')))
-    return context.json({ message: 'The API key is missing or wrong.' }, 401);
-  return next();
+  if (animals.equip(incoming, outgoing, () => context.req.routePath)) return next();
+  return context.json({ message: 'The API key is missing or wrong.' }, 401);
 });
 
-/** Sends a body that was read, or 304. */
-function send(context, body) {
-  const text = JSON.stringify(body);
-  const tag = animals.tagOf(text);
-  context.header('ETag', tag);
-  if (context.req.header('if-none-match') === tag) return context.body(null, 304);
-  const headers = {
+/** Sends a value, or 304. */
+function send(context, status, value) {
+  const body = JSON.stringify(value);
+  if (context.req.method === 'GET') {
+    const tag = animals.tagOf(body);
+    context.header('ETag', tag);
+    if (context.req.header('if-none-match') === tag) return context.body(null, 304);
+  }
+  const length = String(Buffer.byteLength(body));
+  return context.body(body, status, {
     'Content-Type': 'application/json',
-    'Content-Length': String(Buffer.byteLength(text)),
-  };
-  return context.body(text, 200, headers);
+    'Content-Length': length,
+  });
 }
 
 const refuse = (message) => {
@@ -43,28 +36,21 @@ app.post('/v1/pets', async (context) => {
   if (!animals.isNewPet(body)) refuse('The animal is not valid.');
   const created = animals.create(body);
   context.header('Location', `/v1/pets/${created.id}`);
-  const text = JSON.stringify(created);
-  context.header('Content-Length', String(Buffer.byteLength(text)));
-  return context.body(text, 201, { 'Content-Type': 'application/json' });
+  return send(context, 201, created);
 });
 app.get('/v1/pets', (context) => {
   const page = animals.pageOf(context.req.query());
   if (page === undefined) refuse('The query is not valid.');
   const { pets, link } = animals.list(page);
   if (link) context.header('Link', link);
-  return send(context, pets);
+  return send(context, 200, pets);
 });
 app.get('/v1/pets/:petId', (context) => {
   const found = animals.find(context.req.param('petId'));
   if (found === undefined) return context.json({ message: 'There is no such animal.' }, 404);
   for (const [name, value] of Object.entries(animals.deprecation)) context.header(name, value);
-  return send(context, found);
+  return send(context, 200, found);
 });
 
-const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, ({ port }) =>
-  animals.announce(port),
-);
-process.on('SIGTERM', () => {
-  server.close();
-  server.closeAllConnections();
-});
+const options = { fetch: app.fetch, hostname: '127.0.0.1', port: 0 };
+const server = serve(options, () => animals.announce(server));

@@ -7,26 +7,17 @@ import * as animals from './animals.mjs';
 
 const app = new Koa();
 app.use(async (context, next) => {
-  const began = performance.now();
-  const requestId = animals.newRequestId();
-  await next();
-  context.set(animals.commonHeaders(requestId, context.method));
-  if (context.method === 'GET') {
-    context.body = JSON.stringify(context.body);
-    context.type = 'json';
-    context.etag = animals.tagOf(context.body);
-    if (context.fresh) context.status = 304;
+  if (animals.equip(context.req, context.res, () => context._matchedRoute)) {
+    await next();
+  } else {
+    context.status = 401;
+    context.body = { message: 'The API key is missing or wrong.' };
   }
-  context.res.once('finish', () => {
-    const operation = context._matchedRoute;
-    animals.logResponse(context.req, context.res, { requestId, operation, began });
-  });
-});
-app.use((context, next) => {
-  if (animals.isAuthorized(context.headers.authorization)) return next();
-  context.status = 401;
-  context.body = { message: 'The API key is missing or wrong.' };
-  return undefined;
+  if (context.method !== 'GET') return;
+  context.body = JSON.stringify(context.body);
+  context.type = 'json';
+  context.etag = animals.tagOf(context.body);
+  if (context.fresh) context.status = 304;
 });
 
 const router = new Router();
@@ -53,8 +44,4 @@ router.get('/v1/pets/:petId', (context) => {
 });
 app.use(router.routes());
 
-const server = app.listen(0, '127.0.0.1', () => animals.announce(server.address().port));
-process.on('SIGTERM', () => {
-  server.close();
-  server.closeAllConnections();
-});
+const server = app.listen(0, '127.0.0.1', () => animals.announce(server));
