@@ -3,11 +3,10 @@
 // Usage: npm run fuzz [-- --cases 10000] [--seed N]: at least so many requests.
 import { execFile } from 'node:child_process';
 import { createHash, randomInt } from 'node:crypto';
-import { cpSync, existsSync, mkdtempDisposableSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
-import { startService } from './service.mjs';
+import { startService, temporaryFolder } from './service.mjs';
 
 const KEY = 'fuzzing-key-0123456789';
 const LOCK = 'tools/pypi/schemathesis.txt';
@@ -36,7 +35,7 @@ async function install() {
 }
 
 const schemathesis = await install();
-using folder = mkdtempDisposableSync(join(tmpdir(), 'animal-store-fuzz-'));
+using folder = temporaryFolder();
 const cwd = folder.path;
 await using service = await startService({
   STORE_URL: `sqlite:${join(cwd, 'pets.db')}`,

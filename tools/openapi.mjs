@@ -2,17 +2,17 @@
 // document that breaks a rule of Redocly, or that would break clients, unless --breaking is given. Run it after the
 // build. (Redocly's numbers are doubles: a bound of int64 that moves by one is no change to its diff.)
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempDisposableSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openApiDocument } from '../build/src/adapters/http/open-api/open-api-document.js';
+import { temporaryFolder } from './service.mjs';
 
 const COPY = 'docs/openapi.json';
 
 /** Whether a command of Redocly succeeds. It prints what is wrong. */
 const redocly = (...args) => spawnSync('redocly', args, { stdio: 'inherit' }).status === 0;
 
-using folder = mkdtempDisposableSync(join(tmpdir(), 'animal-store-openapi-'));
+using folder = temporaryFolder();
 const made = join(folder.path, 'openapi.json');
 writeFileSync(made, openApiDocument());
 const mayBreak = process.argv.includes('--breaking');

@@ -3,17 +3,16 @@
 // attw must pass; adapters of examples/ must keep their contracts, and the hosts in examples/hosts serve.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempDisposableSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { startService } from './service.mjs';
+import { startService, temporaryFolder } from './service.mjs';
 import { tryHosts } from './package/hosts.mjs';
 
 const { devDependencies, version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const examples = process.argv.slice(2);
 
-using temporary = mkdtempDisposableSync(join(tmpdir(), 'animal-store-package-'));
+using temporary = temporaryFolder();
 
 /** Resolves to the output of a program. Rejects with it if the program fails. */
 async function run(cwd, program, args, env = process.env) {

@@ -5,8 +5,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { temporaryFolder } from '../service.mjs';
+import { CUTS, Disk } from './support/disk.mjs';
 import { Ledger, createUntilAcknowledged, serve } from './support/sqlite-creates.mjs';
-import { CUTS, Disk, events, recording } from './support/power-record.mjs';
+import { events, recording } from './support/strace-record.mjs';
 
 const WRITERS = 8;
 

@@ -1,71 +1,9 @@
-// What a power cut can leave of files: reads a record that strace made of a process, and rebuilds the disk as it may
-// have been at any point of it. The model is stricter than most file systems. What was not synced may be lost, kept,
-// reordered with other writes or torn between sectors; a name in a folder is not safe before the folder is synced.
+// The model of a disk that a power cut can hit. It is stricter than most file systems: what was not synced may be lost,
+// kept, reordered with other writes or torn between sectors; a name in a folder is not safe before the folder is synced.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 const SECTOR = 512;
-
-const CALLS = 'openat,mkdir,unlink,write,writev,pwrite64,ftruncate,fsync,fdatasync';
-
-/**
- * Arguments of strace for a record in the file `log`. -D: the process stays our child. Not --seccomp-bpf: with it
- * signals are not injected.
- */
-export const recording = (log) => [
-  ...`-D -f -qq -y -xx -s 200000 -e trace=${CALLS} -o`.split(' '),
-  log,
-];
-
-const bytesOf = (hex) => Buffer.from(hex.replaceAll(String.raw`\x`, ''), 'hex');
-
-/**
- * The calls of a record in the order in which they end. An unfinished call is also yielded when it begins. Lines are like:
- *     12 pwrite64(5</tmp/x/animals.db>, "data", 4, 4096) = 4
- *     12 fsync(5</tmp/x/animals.db> <unfinished ...>
- *     12 <... fsync resumed>) = 0
- */
-function* callsIn(record) {
-  const begun = new Map(); // the beginnings of unfinished calls, by thread
-  for (const line of record.split('\n')) {
-    const [, thread, resumed, rest] = /^(\d+) +(<\.\.\. \w+ resumed>)?(.*)$/.exec(line) ?? [];
-    if (thread === undefined) continue;
-    const isUnfinished = rest.endsWith('<unfinished ...>');
-    const text = resumed ? begun.get(thread) + rest : rest.replace(' <unfinished ...>', '');
-    if (isUnfinished) begun.set(thread, text);
-    yield { text, isUnfinished, isResumed: resumed !== undefined };
-  }
-}
-
-/**
- * Reads a record. Returns in order what was done to files below `folder`, and for each 201 that began to leave
- * `{ call: 'ack', acknowledged }` with its body.
- */
-export function events(record, folder) {
-  const found = [];
-  for (const { text, isUnfinished, isResumed } of callsIn(record)) {
-    const [, call, inside = '', result] = /^(\w+)\((.*?)(?:\) += (-?\d+).*)?$/.exec(text) ?? [];
-    // The first text is a path, or what the file descriptor stands for; the others are data.
-    const [first, ...others] = inside
-      .matchAll(/(?:^\d+<|")((?:\\x\w\w)*)[>"]/g)
-      .map(([, hex]) => bytesOf(hex));
-    const path = String(first ?? '');
-    const data = Buffer.concat(others);
-    if (/^writev?$/.test(call) && !path.startsWith('/')) {
-      // Counted from its beginning on: nobody knows when the client reads it.
-      const [head, body] = String(data).split('\r\n\r\n');
-      if (!isResumed && head.startsWith('HTTP/1.1 201'))
-        found.push({ call: 'ack', acknowledged: body });
-      continue;
-    }
-    if (isUnfinished || Number(result) < 0) continue;
-    if (!path.startsWith(folder) || path.endsWith('-shm')) continue;
-    const at = Number(/, (\d+)$/.exec(inside)?.[1]);
-    const isNew = inside.includes('O_CREAT');
-    found.push({ call, path, at, isNew, bytes: data.subarray(0, Number(result)) });
-  }
-  return found;
-}
 
 /** A disk, of which some is safe and the rest still in memory. What survives a cut is up to `random`. */
 export class Disk {
