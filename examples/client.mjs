@@ -4,8 +4,8 @@
  *
  *   printf 'Bella 1\nMilo 9223372036854775807\n' | BASE_URL=http://127.0.0.1:8080/v1 API_KEY=ast_live_... node examples/client.mjs
  *
- * Started again with the same lines within 24 hours, it adds nothing: the idempotency key of each create is made of the
- * line's number and text.
+ * A second run with the same lines within 24 hours adds nothing: each create has an idempotency key made of the number
+ * and text of its line.
  */
 import { createHash } from 'node:crypto';
 import { createInterface } from 'node:readline';
@@ -16,17 +16,12 @@ const { BASE_URL = 'http://127.0.0.1:8080/v1', API_KEY = '' } = process.env;
 
 const animalStore = animalStoreClient({ baseUrl: BASE_URL, apiKey: API_KEY });
 
-// Ctrl-C ends the current call. A reader that leaves (`| head`) ends the program.
+// Ctrl-C ends the current call.
 const interruption = new AbortController();
 process.once('SIGINT', () => interruption.abort(new Error('interrupted')));
 const { signal } = interruption;
-process.stdout.on('error', ({ code }) => {
-  if (code !== 'EPIPE') throw new Error(`standard output failed: ${code}`);
-  interruption.abort(new Error('nobody reads the output'));
-});
 
 let number = 0;
-
 try {
   for await (const line of createInterface({ input: process.stdin, signal })) {
     const [, name, category] = /^(.*\S)\s+(-?\d+)$/.exec(line) ?? [];

@@ -1,4 +1,4 @@
-// Runs the service on Fetch instead of Koa: an adapter that replaces the transport, loaded by a setting.
+// Runs the service on Fetch instead of Koa: an adapter that replaces the transport.
 // With animal-store, @hono/node-server and hono installed:
 //   ADAPTERS=./fetch-transport.mjs animal-store serve
 import { getRequestListener } from '@hono/node-server';

@@ -1,4 +1,4 @@
-// The animal store in your own server on node:http: it responds below /v1, the program everywhere else.
+// The animal store in your own server on node:http, below /v1. Your program responds everywhere else.
 // With animal-store installed:
 //   API_KEY=a-key-of-your-own node node-http.mjs
 import { createServer } from 'node:http';

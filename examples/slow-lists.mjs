@@ -1,8 +1,8 @@
-// Reports lists that take longer than a second, whichever the store: an adapter that wraps it, loaded by a setting:
+// Reports lists that take longer than a second: an adapter that wraps any store.
 //   ADAPTERS=./slow-lists.mjs animal-store serve
 import { ContainerModule, TOKENS } from 'animal-store/bootstrap';
 
-/** Wraps a repository. Every method is named: the methods of a class would be lost in `{ ...pets, list }`. */
+/** Wraps a repository. Names every method: `{ ...pets, list }` would lose those that a class defines. */
 const reporting = (pets) => ({
   add: (animal, call) => pets.add(animal, call),
   addOnce: (animal, claim, now, call) => pets.addOnce(animal, claim, now, call),

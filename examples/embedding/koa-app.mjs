@@ -1,5 +1,5 @@
-// The animal store in your Koa application: its operations below a prefix, a middleware of yours around them, and a page
-// of your own that returns an animal. API_KEY is its key; PORT defaults to 8080.
+// The animal store in your Koa application: its operations below a prefix, your middleware around them, and your own
+// route that returns an animal. API_KEY is its key; PORT defaults to 8080.
 import { createAnimalStore, isAnimalStoreError, parseInt64, stringifyJson } from 'animal-store';
 import { ApiKeyAuthenticator } from 'animal-store/api-keys';
 import { HttpInterface, Readiness } from 'animal-store/http';

@@ -1,5 +1,5 @@
-// The service in a program of your own. Its settings are the environment variables of docs/operations/settings.md; what
-// it logs, and what happens with a new animal, is up to you.
+// The whole service in your own program, with its own log and a message for each new animal. It reads the environment
+// variables of docs/operations/settings.md.
 import { once } from 'node:events';
 import { stringifyJson } from 'animal-store';
 import { ManagedApiKeys, generateApiKey } from 'animal-store/api-keys';

@@ -1,4 +1,4 @@
-// A test of a program that calls the service, without a server: the client calls the fetch handler directly.
+// Tests a program that calls the service, without a server: the client calls the fetch handler directly.
 // Run with: node --test
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

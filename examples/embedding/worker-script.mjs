@@ -1,5 +1,5 @@
-// A program without a server. It adds animals from standard input, one "NAME CATEGORY" a line, to a store that a
-// service may use at the same time. Started again with the same lines, it adds nothing: each line is its own key.
+// Adds animals from standard input, one "NAME CATEGORY" a line, to a store that a service may use at the same time. A
+// second run with the same lines within 24 hours adds nothing: each line is its own idempotency key.
 import { createInterface } from 'node:readline';
 import { InvalidPetError, createAnimalStore, parseInt64 } from 'animal-store';
 import { openSqliteStore } from 'animal-store/sqlite';

@@ -4,11 +4,11 @@ import fastify from 'fastify';
 
 export const PREFIX = '/shop';
 
-/** A plugin: its content type parser is not that of the rest of the application. */
+/** A plugin, so that the rest of the application keeps its content type parsers. */
 async function animals(app, { http }) {
   const listener = createNodeListener(http);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', (_request, _body, done) => done(null)); // leaves the body to the animal store
+  app.addContentTypeParser('*', (_request, _body, done) => done(null)); // the animal store reads the body
   app.all('/*', (request, reply) => {
     request.raw.url = request.raw.url.slice(PREFIX.length);
     reply.hijack();

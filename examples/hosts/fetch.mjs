@@ -1,4 +1,4 @@
-// The animal store as a module that Bun and Deno serve by themselves, with animals in memory:
+// The animal store as a module that Bun and Deno can serve, with animals in memory:
 //   API_KEY=a-key-of-your-own bun fetch.mjs
 //   API_KEY=a-key-of-your-own deno serve --allow-env --allow-read fetch.mjs
 import process from 'node:process';

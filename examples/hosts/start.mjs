@@ -16,7 +16,7 @@ const http = new HttpInterface({
   animalStore: createAnimalStore({ pets }),
   authenticator: new ApiKeyAuthenticator({ staticKeys: [process.env.API_KEY] }),
   readiness: new Readiness(check),
-  // Where clients see it below a prefix: settings: { publicUrl: 'https://shop.example.org/shop/v1' }
+  // Below a prefix, say where clients find it: settings: { publicUrl: 'https://shop.example.org/shop/v1' }
 });
 const server = await listen(http, Number(process.env.PORT ?? 8080));
 if (!server.listening) await once(server, 'listening');

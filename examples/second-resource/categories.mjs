@@ -5,7 +5,7 @@ import { requireApiKey } from 'animal-store/koa';
 import Koa from 'koa';
 
 /**
- * The port. A `signal` that is aborted ends a call.
+ * The port. Aborting `signal` ends a call.
  * @typedef {{ readonly id: bigint, readonly name: string }} Category
  * @typedef {{ readonly signal?: AbortSignal }} CallOptions
  * @typedef {object} CategoryRepository
@@ -23,7 +23,7 @@ export function memoryCategories(...names) {
 }
 
 /**
- * Its errors are Koa's own.
+ * A Koa application. Its error responses are Koa's own.
  * @param {CategoryRepository} categories
  */
 export function categoriesApp(http, categories) {

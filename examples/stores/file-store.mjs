@@ -1,9 +1,15 @@
-// Keeps animals and claims in a file, and passes every case. It never removes expired claims. It takes no lock, so a service
-// overwrites what `import` or `copy` writes meanwhile: let `open` take one.
+// Keeps animals and claims in a file. It never removes expired claims. It takes no lock, so a service overwrites what
+// `import` or `copy` writes at the same time: let `open` take one.
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { IdempotencyKeyReusedError, UnavailableError, isAnimalStoreError } from 'animal-store';
-import { parseJson, petWithId, stringifyJson } from 'animal-store';
+import {
+  IdempotencyKeyReusedError,
+  UnavailableError,
+  isAnimalStoreError,
+  parseJson,
+  petWithId,
+  stringifyJson,
+} from 'animal-store';
 
 export async function openFileStore(path, { mode = 'create' } = {}) {
   const isReading = mode === 'read';
@@ -23,10 +29,10 @@ export async function openFileStore(path, { mode = 'create' } = {}) {
     store.length += Buffer.byteLength(line) + 1;
     return pet;
   };
-  const lines = text.split('\n').slice(0, -1); // without the rest of a line that was never acknowledged
+  const lines = text.split('\n').slice(0, -1); // the last may be incomplete: it was never acknowledged
   for (const line of lines) remember(line);
 
-  /** Lets out only errors of the animal store and the reason of the signal. */
+  /** Rejects only with errors of the animal store and the reason of the signal. */
   const run = async (doing, { signal } = {}, work) => {
     signal?.throwIfAborted();
     if (closing) throw new UnavailableError(`${doing} after close`);

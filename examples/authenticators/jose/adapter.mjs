@@ -1,4 +1,4 @@
-// Lets in who holds a signed token of your accounts, in place of API keys:
+// Accepts signed tokens of your identity provider instead of API keys:
 //   ISSUER=https://accounts.example AUDIENCE=animals ADAPTERS=./adapter.mjs animal-store serve
 import { ContainerModule, TOKENS } from 'animal-store/bootstrap';
 import { createRemoteJWKSet } from 'jose';

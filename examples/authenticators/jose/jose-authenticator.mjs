@@ -2,8 +2,8 @@ import { SCOPES, UnavailableError } from 'animal-store';
 import { errors, jwtVerify } from 'jose';
 
 /**
- * Signed tokens (RFC 7519): `sub` names the caller, `scope` says what it may do (RFC 8693, 4.2), `exp` until
- * when. What is in a token is believed because of its signature: nobody has to be asked.
+ * Checks signed tokens (RFC 7519) without a call to their issuer. `sub` names the caller, `scope` lists its scopes
+ * (RFC 8693, 4.2), and `exp` is when the token expires.
  */
 export class JoseAuthenticator {
   #key;
@@ -11,9 +11,9 @@ export class JoseAuthenticator {
   #isRevoked;
 
   /**
-   * @param key what `jwtVerify` takes: a key, or a function that finds one, as `createRemoteJWKSet` makes it
-   * @param options of `jwtVerify`; `algorithms`, `issuer` and `audience` say whose tokens count
-   * @param isRevoked whether the token with this `jti` is not to be honoured any more
+   * @param key the key for `jwtVerify`, or a function that finds it, such as `createRemoteJWKSet` returns
+   * @param options options of `jwtVerify`: set `algorithms`, `issuer` and `audience`
+   * @param isRevoked resolves to whether the token with this `jti` is revoked
    */
   constructor(key, { isRevoked = async () => false, ...options }) {
     this.#key = key;
@@ -37,15 +37,15 @@ export class JoseAuthenticator {
         return { ok: false, reason: 'expired', keyId: sub, at: new Date(exp * 1000) };
       }
       if (isVerdict(error)) return { ok: false, reason: 'unknown' };
-      // Errors of jose may hold the token's claims; only what finds keys is to be told of here.
+      // The key was not found. (Other errors of jose may hold claims of the token, which must not be logged.)
       throw new UnavailableError('finding the key of a token', { cause: error });
     }
   }
 }
 
 /**
- * Whether the token is written in the one way that counts. Base64url leaves bits of a last character unused,
- * so that several texts mean the same signature; a credential has to be one text.
+ * Whether the token is in canonical base64url. The last character has unused bits, so several texts decode to the same
+ * signature; only one of them may be accepted.
  */
 function isCanonical(token) {
   if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return false;
@@ -54,7 +54,7 @@ function isCanonical(token) {
     .every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 }
 
-/** The token is no good; anything else says that it could not be judged. */
+/** Whether the token is invalid. After any other error it could not be checked. */
 const isVerdict = (error) =>
   error instanceof errors.JOSEError &&
   !(error instanceof errors.JWKSTimeout) &&

@@ -22,6 +22,6 @@ async function open() {
 }
 
 describe('openLevelStore', () => {
-  // What LevelDB cannot do, or this example leaves out.
+  // LevelDB cannot do `another`; this example omits the others.
   storeTests({ describe, it, open, without: ['another', 'apiKeys', 'changes', 'transfer'] });
 });

@@ -8,10 +8,10 @@ import {
 } from 'animal-store';
 import { ClassicLevel } from 'classic-level';
 
-/** Keys ascend as bytes do, so numbers are written with as many digits as the greatest has. */
+/** LevelDB sorts keys by their bytes, so all numbers have 19 digits. */
 const ordered = (number) => String(number).padStart(19, '0');
 
-/** Nothing in it can be mistaken for what separates two texts; U+0000 and lone surrogates are escaped. */
+/** As JSON, two different pairs never give the same key; U+0000 and lone surrogates are escaped. */
 const claimKey = ({ scope, key }) => JSON.stringify([scope, key]);
 
 const petOf = (text) => {
@@ -19,10 +19,10 @@ const petOf = (text) => {
   return petWithId(id, { name, categoryId, status });
 };
 
-/** Every acknowledged write is on the disk. LevelDB lets one process at a time open the folder. */
+/** Syncs a write before it is acknowledged. */
 const SAFE = { sync: true };
 
-/** Animals in a folder, by LevelDB. */
+/** Animals in a LevelDB folder, which one process at a time can open. */
 export class LevelPetRepository {
   #db;
   #pets;
@@ -91,7 +91,7 @@ export class LevelPetRepository {
 
   /** Stores the animal, with what `more` writes for its id, in one step. */
   async #add(animal, more = async () => []) {
-    // Before the write: an id whose write failed may be on the disk all the same.
+    // Before the write: even if it fails, the id may be on the disk.
     this.#lastId += 1n;
     const pet = petWithId(this.#lastId, animal);
     await this.#db.batch([...this.#petWrites(pet), ...(await more(pet.id))], SAFE);
@@ -113,7 +113,7 @@ export class LevelPetRepository {
     ];
   }
 
-  /** Writes the claim, with an entry by which it is found once it has expired, and removes the expired ones. */
+  /** Writes the claim and an entry to find it by once it has expired, and removes expired claims. */
   async #claimWrites(claim, now, petId) {
     const { fingerprint, keepUntil } = claim;
     const key = claimKey(claim);
@@ -134,8 +134,8 @@ export class LevelPetRepository {
   }
 
   /**
-   * Writes one after the other: ids ascend in the order in which animals become visible, and the second of two equal claims
-   * finds the first.
+   * Runs one write at a time: ids ascend in the order in which animals become visible, and the second of two equal
+   * claims finds the first.
    */
   #inTurn(doing, { signal } = {}, work) {
     return this.#ask(doing, signal, () => {
@@ -149,7 +149,7 @@ export class LevelPetRepository {
     });
   }
 
-  /** Lets out only errors of the animal store and the reason of the signal. */
+  /** Rejects only with errors of the animal store and the reason of the signal. */
   async #ask(doing, signal, work) {
     signal?.throwIfAborted();
     if (this.#closing) throw new UnavailableError(`${doing} after close`);

@@ -1,10 +1,10 @@
 import { ContainerModule, TOKENS } from 'animal-store/bootstrap';
 import { PostgresPetRepository } from './postgres-pet-repository.mjs';
 
-/** What PostgreSQL says of a database that is not there (`invalid_catalog_name`), and of one without our tables. */
+/** The error codes for a database that does not exist, and for a table that does not exist. */
 const NO_STORE = new Set(['3D000', '42P01']);
 
-/** Opens the store in a database. It resolves even if the server is unreachable: calls then reject until it is reachable. */
+/** Opens the store in a database. Also resolves while the server is unreachable: calls reject until it is reachable. */
 export async function openPostgresStore(url, { mode = 'create' } = {}) {
   const { hostname, pathname } = new URL(url); // without user and password
   const location = `PostgreSQL at ${decodeURIComponent(hostname)}${pathname}`;

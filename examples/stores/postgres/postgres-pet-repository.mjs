@@ -15,13 +15,13 @@ const ADD = `
 
 const CLAIMED = 'SELECT pet_id, fingerprint FROM claims WHERE key = $1';
 
-/** Texts of callers may be long and may hold U+0000, which PostgreSQL does not take. */
+/** Texts of callers may be long, or hold U+0000, which PostgreSQL refuses. */
 const digest = (...texts) => createHash('sha256').update(JSON.stringify(texts)).digest('hex');
 
 const petOf = ({ id, name, category_id, status }) =>
   petWithId(BigInt(id), { name, categoryId: BigInt(category_id), status });
 
-/** Resolves or rejects as `work` does, but rejects with the signal's reason as soon as that is aborted. */
+/** Settles as `work` does, or rejects with the signal's reason as soon as the signal is aborted. */
 function unlessAborted(signal, work) {
   if (!signal) return work;
   const { promise, reject } = Promise.withResolvers();
@@ -43,7 +43,7 @@ export class PostgresPetRepository {
     this.#mayCreate = mode === 'create';
     this.#isReading = mode === 'read';
     this.#pool = new pg.Pool({ connectionString, connectionTimeoutMillis: 3000 });
-    this.#pool.on('error', () => {}); // of an idle connection: the pool makes another one
+    this.#pool.on('error', () => {}); // an idle connection failed: the pool replaces it
   }
 
   async add(animal, { signal } = {}) {
@@ -70,7 +70,7 @@ export class PostgresPetRepository {
       const { rows } = await client.query(CLAIMED, [key]);
       if (rows.length > 0) {
         if (rows[0].fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
-        // Not from the row of the animal, which may have changed or be gone.
+        // The row of the animal may have been changed or removed since.
         return { pet: petWithId(BigInt(rows[0].pet_id), animal), replayed: true };
       }
       const pet = await this.#insert(client, animal);
@@ -120,7 +120,7 @@ export class PostgresPetRepository {
     return removed !== undefined;
   }
 
-  /** Locks the row, so that no other change comes between the look at it and this one. */
+  /** Locks the row, so that no other change comes between reading and writing it. */
   #change({ doing, id, from, signal }, work) {
     return this.#write(doing, signal, (client) =>
       inTransaction(client, async () => {
@@ -148,7 +148,7 @@ export class PostgresPetRepository {
     return this.#use(doing, signal, work);
   }
 
-  /** Has `work` done on a connection. Lets out only errors of the animal store and the signal's reason. */
+  /** Runs `work` on a connection. Rejects only with errors of the animal store and the signal's reason. */
   async #use(doing, signal, work) {
     signal?.throwIfAborted();
     if (this.#closing) throw new UnavailableError(`${doing} after close`);
@@ -164,18 +164,18 @@ export class PostgresPetRepository {
     const client = await this.#pool.connect();
     let failure;
     try {
-      signal?.throwIfAborted(); // it waited for the connection: what was given up meanwhile is not begun
+      signal?.throwIfAborted(); // perhaps aborted while it waited for the connection
       if (this.#mayCreate) this.#ready ??= makeTables(client);
       await this.#ready;
       return await work(client);
     } catch (error) {
       if (!isAnimalStoreError(error) && error !== signal?.reason) {
         failure = error;
-        this.#ready = undefined; // makeTables may be what failed: the next call tries it again
+        this.#ready = undefined; // perhaps makeTables failed: the next call retries it
       }
       throw error;
     } finally {
-      client.release(failure); // what something failed on is not used again
+      client.release(failure); // after a failure the pool closes the connection
     }
   }
 }

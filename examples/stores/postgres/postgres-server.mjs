@@ -8,7 +8,7 @@ import pg from 'pg';
 
 const run = promisify(execFile);
 
-/** Where Debian has the programs of the server: not in the path. */
+/** The folder of the server's programs on Debian, which are not in the path. */
 async function programs() {
   const versions = await readdir('/usr/lib/postgresql').catch(() => []);
   const newest = versions.map(Number).toSorted((one, other) => other - one);
@@ -19,13 +19,13 @@ async function programs() {
 
 const id = async (flag) => Number((await run('id', [flag, 'postgres'])).stdout);
 
-/** Who runs the server: it refuses root. */
+/** The user of the server, which refuses to run as root. */
 async function user() {
   if (process.getuid() !== 0) return {};
   return { uid: await id('-u'), gid: await id('-g') };
 }
 
-/** Why the tests cannot have a server of their own, or `undefined`. */
+/** Why the tests cannot start a server, or `undefined`. */
 export const missingServer = async () =>
   (await programs())
     ? undefined
@@ -69,7 +69,7 @@ export async function startPostgres() {
     await client.query(text).finally(() => client.end());
   };
   return {
-    /** Makes an empty database; resolves to how to connect to it. */
+    /** Creates an empty database. Resolves to its URL and its name. */
     async create() {
       const name = `pets_${(databases += 1)}`;
       await command(`CREATE DATABASE ${name} TEMPLATE template0`);

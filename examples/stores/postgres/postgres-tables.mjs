@@ -10,11 +10,11 @@ const SCHEMA = `
     key text PRIMARY KEY, fingerprint text NOT NULL, pet_id bigint NOT NULL, keep_until bigint NOT NULL);
   CREATE INDEX IF NOT EXISTS claims_by_end ON claims (keep_until)`;
 
-// One at a time: two at once would both find nothing, and one fail.
+// Two processes at once would both find no tables, and one would fail.
 const ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('animal-store'))";
 
-// The last of the schema. What is there is left alone: looking whether to make an index locks tables in another
-// order than adding does, and both would wait for each other.
+// The last part of the schema. If it exists, the schema is not run: CREATE INDEX IF NOT EXISTS locks tables in another
+// order than an add does, and the two would deadlock.
 const IS_THERE = "SELECT to_regclass('claims_by_end') IS NOT NULL AS there";
 
 /** Creates the tables that are missing. */
@@ -25,7 +25,7 @@ export const makeTables = (client) =>
     if (!rows[0].there) await client.query(SCHEMA);
   });
 
-/** Keeps all that `work` does on the client, or, when it rejects, nothing of it. */
+/** Commits what `work` does on the client. Rolls it back if `work` rejects. */
 export async function inTransaction(client, work) {
   await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
   try {
@@ -33,7 +33,7 @@ export async function inTransaction(client, work) {
     await client.query('COMMIT');
     return result;
   } catch (error) {
-    await client.query('ROLLBACK').catch(() => {}); // what went wrong first matters more
+    await client.query('ROLLBACK').catch(() => {}); // the first error matters more
     throw error;
   }
 }

@@ -32,7 +32,7 @@ async function tables(url) {
   return rows.length;
 }
 
-/** Has `use` called with the address of the service; resolves to what it logged, once it has ended in order. */
+/** Calls `use` with the address of a service, and stops the service. Resolves to the lines of its log. */
 async function serving(url, use) {
   const service = spawn(process.execPath, [PROGRAM, 'serve'], {
     env: environment(url),
@@ -57,7 +57,7 @@ async function serving(url, use) {
   return lines;
 }
 
-/** How a command of the program ends. */
+/** Runs a command of the program. Resolves to its exit code and its output. */
 const command = (url, ...args) =>
   promisify(execFile)(process.execPath, [PROGRAM, ...args], { env: environment(url) }).then(
     ({ stdout, stderr }) => ({ code: 0, text: stdout + stderr }),
