@@ -10,7 +10,6 @@ import { animalStoreClient } from '../../build/src/adapters/http/client/index.js
 import { main, startService, temporaryFolder } from '../service.mjs';
 import { controlGroups } from './support/control-groups.mjs';
 import * as attacks from './support/hostile-attacks.mjs';
-import { openAll } from './support/hostile-attacks.mjs';
 import { KEYS } from './support/hostile-requests.mjs';
 
 /** Milliseconds, and KiB of a connection. `--short` multiplies times by five: its machine may do other work. */
@@ -130,8 +129,8 @@ async function probeDuring(run, service, { short, patience = 20_000 }) {
     animalStoreClient({ baseUrl: service.url, apiKey, retries: 0 }),
   );
   const sockets = [];
-  const open = async (texts, options) => {
-    sockets.push(...(await openAll(port, texts, options)));
+  const open = async (texts) => {
+    sockets.push(...(await attacks.openAll(port, texts)));
     return sockets;
   };
   const wait = (whenShort, whenLong = whenShort) => delay(short ? whenShort : whenLong);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { temporaryFolder } from '../service.mjs';
-import { Ledger, createUntilAcknowledged, serve } from './support/sqlite-creates.mjs';
+import { Ledger, serve, write } from './support/sqlite-creates.mjs';
 
 const WRITERS = 64;
 
@@ -14,13 +14,12 @@ export async function attack({ short, show, random }) {
   const ledger = new Ledger();
   let service = await serve(file);
   let isOver = false;
-  const write = async () => {
-    while (!isOver) {
-      const name = randomUUID();
-      ledger.acknowledge(name, await createUntilAcknowledged(name, () => service));
-    }
-  };
-  const writing = Promise.all(Array.from({ length: WRITERS }, write));
+  const writing = write(
+    WRITERS,
+    () => (isOver ? undefined : randomUUID()),
+    () => service,
+    (name, body) => ledger.acknowledge(name, body),
+  );
   for (let kill = 0; kill < kills; kill += 1) {
     await delay(300 + random() * 700);
     await service.end('SIGKILL');

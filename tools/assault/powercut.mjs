@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { temporaryFolder } from '../service.mjs';
 import { CUTS, Disk } from './support/disk.mjs';
-import { Ledger, createUntilAcknowledged, serve } from './support/sqlite-creates.mjs';
+import { Ledger, serve, write } from './support/sqlite-creates.mjs';
 import { events, recording } from './support/strace-record.mjs';
 
 const WRITERS = 8;
@@ -25,14 +25,12 @@ async function recordOf(folder, { creates, crashes }) {
   };
   let number = 0;
   let last = creates;
-  const write = async () => {
-    while (number < last) {
-      number += 1;
-      const name = `animal-${number}-`.padEnd(100 + ((number * 97) % 800), 'x');
-      await createUntilAcknowledged(name, () => service);
-    }
+  const nextName = () => {
+    if (number >= last) return undefined;
+    number += 1;
+    return `animal-${number}-`.padEnd(100 + ((number * 97) % 800), 'x');
   };
-  const writeAll = () => Promise.all(Array.from({ length: WRITERS }, write));
+  const writeAll = () => write(WRITERS, nextName, () => service);
 
   await start();
   await writeAll();
@@ -53,7 +51,7 @@ async function recordOf(folder, { creates, crashes }) {
   return logs.flatMap((log) => events(readFileSync(log, 'latin1'), folder));
 }
 
-/** Some of the events of a record. Those right after an acknowledgement, when the least time was left to sync, count twice. */
+/** Some of the events of a record. Acknowledgements are twice as likely: there was no time to sync after them. */
 function chosenFrom(record, points, random) {
   const all = [...record.keys()];
   const candidates = [...all, ...all.filter((index) => record[index].acknowledged)];
@@ -87,12 +85,7 @@ async function cut(folder, record, points, random) {
       if (twice > 0) found.twice += 1;
       if (isRefused) found.refused += 1;
       if (lost > 0 || twice > 0 || isRefused)
-        console.log(
-          `event ${index} of ${record.length}, unsafe changes ${how}:`,
-          lost,
-          twice,
-          error,
-        );
+        console.log(`event ${index}, unsafe changes ${how}:`, { lost, twice, error });
     }
   }
   return { ...found, acknowledged: ledger.size };

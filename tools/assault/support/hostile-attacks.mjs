@@ -7,12 +7,12 @@ import * as requests from './hostile-requests.mjs';
 /** Resolves when the socket is open, or has failed. */
 const settled = (socket) => new Promise((done) => socket.once('connect', done).once('close', done));
 
-/** Opens a socket for each text, and sends it. Resolves when all are open, or after 5 s. */
-export async function openAll(port, texts, { reads = true } = {}) {
+/** Opens a socket for each text, sends it, and never reads. Resolves when all are open, or after 5 s. */
+export async function openAll(port, texts) {
   const sockets = texts.map((text) => {
-    const socket = connect(port, '127.0.0.1').on('error', () => {});
-    if (reads) socket.resume();
-    else socket.pause();
+    const socket = connect(port, '127.0.0.1')
+      .pause()
+      .on('error', () => {});
     socket.write(text);
     return socket;
   });
@@ -36,7 +36,7 @@ const failureOf = (call) =>
 export const pipeline =
   (count, whenShort = 2_000, whenLong = 10_000) =>
   async ({ open, wait }) => {
-    await open(times(count, requests.FLOOD), { reads: false });
+    await open(times(count, requests.FLOOD));
     await wait(whenShort, whenLong);
   };
 
@@ -44,7 +44,7 @@ export async function requestLongestPages({ open, wait, own, other }) {
   const animal = { name: '🐈'.repeat(1_000), categoryId: 1 };
   for (let count = 0; count < 100; count += 1) await own.createPet(animal);
   for (let count = 0; count < 300; count += 1) await own.listPets({ limit: 100 }); // warms up
-  await open(times(200, requests.LONGEST_PAGE.repeat(10)), { reads: false });
+  await open(times(200, requests.LONGEST_PAGE.repeat(10)));
   await wait(1_000);
   return failureOf((options) => other.listPets({ limit: 1 }, options));
 }
@@ -63,7 +63,7 @@ export async function sendBodiesSlowly({ open, wait, short, other }) {
 }
 
 export async function sendEndlessHeaders({ open, wait }) {
-  const sockets = await open(times(2_500, 'GET / HTTP/1.1\r\nX: y'), { reads: false });
+  const sockets = await open(times(2_500, 'GET / HTTP/1.1\r\nX: y'));
   const dripping = drip(sockets, 'y', 500);
   await wait(1_500, 12_000);
   clearInterval(dripping);
@@ -96,7 +96,7 @@ export async function abortRequests({ port, short, own }) {
   const end = performance.now() + (short ? 3_000 : 15_000);
   const client = async (text) => {
     while (performance.now() < end) {
-      const [socket] = await openAll(port, [text], { reads: false });
+      const [socket] = await openAll(port, [text]);
       await delay(5);
       socket.resetAndDestroy();
     }

@@ -31,13 +31,25 @@ async function create(service, name) {
 }
 
 /** Retries a create until it is acknowledged. Resolves to the body. */
-export async function createUntilAcknowledged(name, serviceNow) {
+async function createUntilAcknowledged(name, serviceNow) {
   for (;;) {
     const { status, body } = await create(serviceNow(), name).catch(() => ({ status: 503 }));
     if (status === 201) return body;
     if (status !== 503 && status !== 409) throw new Error(`refused with ${status}: ${body}`);
     await delay(100);
   }
+}
+
+/**
+ * Creates animals by this many writers at once. Each takes its next name from `nextName`, until that returns undefined.
+ * `serviceNow` returns the service as it is now: it may be started again at any time.
+ */
+export function write(writers, nextName, serviceNow, acknowledge = () => {}) {
+  const writer = async () => {
+    for (let name = nextName(); name !== undefined; name = nextName())
+      acknowledge(name, await createUntilAcknowledged(name, serviceNow));
+  };
+  return Promise.all(Array.from({ length: writers }, writer));
 }
 
 /** The creates that were acknowledged. Each name is used once. */
