@@ -1,6 +1,6 @@
-// Attacks the built service on 127.0.0.1 and judges how it holds: npm run assault -- NAME [--short] [--seed N]. Names
-// are the modules of tools/assault; its README says what each needs. Every attack ends by itself. Exits 1 if a budget is
-// exceeded. Exits 0 and says so if something that it needs is missing. `--seed` repeats its random choices.
+// Attacks the built service on 127.0.0.1: npm run assault -- NAME [--short] [--seed N]
+// NAME is a module of tools/assault; the README there says what each needs. Every attack ends by itself. Exits 1 if a
+// figure exceeds its budget. Exits 0 and says so if something is missing. `--seed` repeats the random choices.
 import { createHash, randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 
@@ -12,14 +12,12 @@ const { positionals, values } = parseArgs({
   },
 });
 let broken = 0;
-/** Prints a figure, and whether it is a number that is not above its budget. */
-function show(what, figure, budget = 0, unit = '') {
-  const holds = typeof figure === 'number' && Math.round(figure) <= budget;
+/** Prints a figure, and whether it is within its budget. */
+function show(what, figure, budget = 0) {
+  const holds = typeof figure === 'number' && figure <= budget;
   if (!holds) broken += 1;
-  const found = typeof figure === 'number' ? Math.round(figure) : figure;
-  console.log(
-    `${holds ? 'holds ' : 'BROKEN'}  ${what}: ${found}${unit} (at most ${budget}${unit})`,
-  );
+  const shown = typeof figure === 'number' ? Math.round(figure) : figure;
+  console.log(`${holds ? 'holds ' : 'BROKEN'}  ${what}: ${shown} (at most ${budget})`);
 }
 
 let drawn = 0;

@@ -1,4 +1,4 @@
-// Compiles the program before it runs. Without the compiler (npm ci --omit=dev) what was built before runs as it is.
+// Compiles the program before it runs. Without the compiler (npm ci --omit=dev) the existing build is used.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';

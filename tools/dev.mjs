@@ -5,7 +5,7 @@ await import('./build.mjs');
 if (process.exitCode) process.exit();
 
 const start = (...args) => spawn(process.execPath, args, { stdio: 'inherit' });
-// Not --build: TypeScript 7.0 compiles once with it, and then overlooks changes.
+// Without --build: with it, TypeScript 7.0 compiles once and then overlooks changes.
 const compiler = [
   'node_modules/typescript/bin/tsc',
   '-p',
@@ -18,6 +18,6 @@ const children = [
   start('--watch-path=build/src', 'build/src/bootstrap/main.js', 'serve'),
 ];
 
-// A terminal's Ctrl-C reaches the children by itself. A signal to this process alone is passed on.
+// Ctrl-C in a terminal reaches the children, too. This passes on a signal to this process alone.
 const stop = () => children.forEach((child) => child.kill());
 process.on('SIGINT', stop).on('SIGTERM', stop);

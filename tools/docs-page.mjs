@@ -1,4 +1,4 @@
-// Puts the files of Swagger UI that the docs page needs into the build, compressed as they are sent, with its licences.
+// Copies the files of Swagger UI that the docs page serves into the build, compressed as they are sent, and its licences.
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';

@@ -1,6 +1,7 @@
-// Lets Schemathesis make up requests from the OpenAPI document that the built service publishes, valid ones and invalid
-// ones, and hold the responses to it: all of its checks and phases, no failure, no warning.
-// Usage: npm run fuzz [-- --cases 10000] [--seed N]: at least so many requests.
+// Sends valid and invalid requests, which Schemathesis generates from the OpenAPI document of the built service, and
+// checks the responses: all of its checks and phases, no failure, no warning.
+//   npm run fuzz [-- --cases 10000] [--seed N]
+// `--cases` is the lowest number of requests.
 import { execFile } from 'node:child_process';
 import { createHash, randomInt } from 'node:crypto';
 import { cpSync, existsSync, readFileSync } from 'node:fs';
@@ -40,14 +41,18 @@ const cwd = folder.path;
 await using service = await startService({
   STORE_URL: `sqlite:${join(cwd, 'pets.db')}`,
   API_KEYS: KEY,
-  REQUEST_DEADLINE: '60s', // a busy machine is no fault
+  REQUEST_DEADLINE: '60s', // a 503 of a busy machine would fail a check
 });
-cpSync('tools/fuzz', cwd, { recursive: true }); // it writes to where its settings are
-// Schemathesis takes this as a limit per operation and phase; 2.8 was measured.
+cpSync('tools/fuzz', cwd, { recursive: true }); // Schemathesis writes into the folder of its settings
+// The limit counts for each operation and phase: 2.8 requests for each example were measured.
 const cases = Number(values.cases);
 const examples = Math.ceil(cases / 2.8);
-const options = `--checks all --phases examples,coverage,fuzzing,stateful --max-examples ${examples} --seed ${values.seed}`;
-const args = ['run', new URL('/openapi.json', service.url).href, ...options.split(' ')];
+const args = [
+  ...'run --checks all --phases examples,coverage,fuzzing,stateful'.split(' '),
+  `--max-examples=${examples}`,
+  `--seed=${values.seed}`,
+  new URL('/openapi.json', service.url).href,
+];
 const env = { ...process.env, API_KEY: KEY, NO_COLOR: '1', PYTHONDONTWRITEBYTECODE: '1' };
 const result = await run(schemathesis, args, { cwd, env }).catch((error) => error);
 const generated = Number(/^ {2}(\d+) generated/m.exec(result.stdout)?.[1] ?? 0);

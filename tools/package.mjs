@@ -1,6 +1,7 @@
-// Packs the library and checks the tarball from outside: npm run package:check [-- EXAMPLE...]. Installed into an empty
-// project of strict TypeScript, every entry and the command must work, on the Node.js that NODE22 names, too; publint and
-// attw must pass; adapters of examples/ must keep their contracts, and the hosts in examples/hosts serve.
+// Packs the library and checks the tarball from outside: npm run package:check [-- EXAMPLE...]
+// publint and attw must pass. In an empty project of strict TypeScript every entry and the command must work, also on the
+// Node.js that NODE22 names. The adapters EXAMPLE (folders of examples/) must pass their contracts, and the hosts of
+// examples/hosts must serve.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync } from 'node:fs';
@@ -25,7 +26,7 @@ async function run(cwd, program, args, env = process.env) {
 }
 const npm = (cwd, ...args) => run(cwd, 'npm', [...args, '--no-audit', '--no-fund', '--silent']);
 
-/** Makes a project of files in a folder, and installs what its manifest names, and these packages. */
+/** Copies a folder. With packages, installs them and those of its manifest. Returns the copy. */
 async function project(name, from, ...packages) {
   const folder = join(temporary.path, name);
   mkdirSync(folder, { recursive: true });
@@ -40,7 +41,8 @@ async function project(name, from, ...packages) {
 async function pack() {
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', temporary.path];
   const out = JSON.parse(await run('.', 'npm', args));
-  const [{ filename, size, files }] = Array.isArray(out) ? out : Object.values(out); // by the version of npm
+  // An array or an object, depending on the version of npm.
+  const [{ filename, size, files }] = Object.values(out);
   console.log(`tarball: ${files.length} files, ${Math.round(size / 1000)} kB`);
   return join(temporary.path, filename);
 }
