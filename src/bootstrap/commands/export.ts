@@ -5,7 +5,7 @@ import { petPages } from '../../application/copy-catalogue.js';
 import type { Pet } from '../../domain/pet.js';
 import { stringifyJson } from '../../json.js';
 import { addCommand, fileError, note, type CommandContext } from './command-line.js';
-import { COLUMNS, formatOption, isCsv } from './pet-file.js';
+import { COLUMNS, formatOf, formatOption } from './pet-file.js';
 import { withStore } from './with-store.js';
 
 export function addExportCommand(program: Command, context: CommandContext): void {
@@ -15,7 +15,7 @@ export function addExportCommand(program: Command, context: CommandContext): voi
     .argument('<FILE>', 'file to create; - for standard output')
     .addOption(formatOption())
     .action((file: string, { format }: { readonly format?: string }) =>
-      exportPets(context, file, isCsv(file, format)),
+      exportPets(context, file, formatOf(file, format) === 'csv'),
     );
 }
 

@@ -4,7 +4,13 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { importPets, planImport, type LineFault } from '../../application/import-pets.js';
+import {
+  importPets,
+  planImport,
+  type ImportPlan,
+  type ImportReport,
+  type LineFault,
+} from '../../application/import-pets.js';
 import { TOKENS } from '../service/tokens.js';
 import {
   UsageError,
@@ -15,7 +21,7 @@ import {
   type CommandContext,
   type HostProcess,
 } from './command-line.js';
-import { csvRows, formatOption, isCsv, ndjsonRows } from './pet-file.js';
+import { csvRows, formatOf, formatOption, ndjsonRows } from './pet-file.js';
 import { withStore } from './with-store.js';
 
 interface ImportFlags {
@@ -43,33 +49,36 @@ async function importFile(
   { format, ignoreOthers, dryRun = false }: ImportFlags,
 ): Promise<void> {
   const { io, signal } = context;
-  const rowsOf = isCsv(file, format) ? csvRows : ndjsonRows;
+  const rowsOf = formatOf(file, format) === 'csv' ? csvRows : ndjsonRows;
   const ignored = ignoreOthers ? new Set<string>() : undefined;
   const bytes = await bytesOf(context, file);
   const plan = await planImport(rowsOf(textOf(bytes), ignored), { signal });
   refuseFaults(io, plan.faults);
-  const toAdd = plan.toAdd.length;
-  if (toAdd + plan.toChange.size === 0) throw new UsageError('FILE has no animals.');
+  if (plan.toAdd.length + plan.toChange.size === 0) throw new UsageError('FILE has no animals.');
   if (ignored?.size) note(io, `Ignored: ${[...ignored].join(', ')}.`);
-  // A dry run creates no store, and reads one only to look up the animals to change.
-  if (dryRun && plan.toChange.size === 0) return print(io, dryRunResult(toAdd, 0));
 
-  await withStore(context, { mode: dryRun ? 'read' : 'create' }, async (store, container) => {
-    // 132 bits: enough to rule out collisions.
-    const source = `import:${hash('sha256', bytes, 'base64url').slice(0, 22)}`;
-    const clock = container.get(TOKENS.clock);
-    const options = { store, source, dryRun, clock, signal };
-    const { faults, added, changed } = await importPets(plan, options);
-    refuseFaults(io, faults);
-    const importedBefore = toAdd - added;
-    const unchanged = plan.toChange.size - changed;
-    const result = `Animals added: ${added}, changed: ${changed}, unchanged: ${unchanged}, imported before: ${importedBefore}.\n`;
-    await print(io, dryRun ? dryRunResult(added, changed) : result);
-  });
+  // 132 bits: enough to rule out collisions.
+  const source = `import:${hash('sha256', bytes, 'base64url').slice(0, 22)}`;
+  // A dry run creates no store, and reads one only to look up the animals to change.
+  const report =
+    dryRun && plan.toChange.size === 0
+      ? { added: plan.toAdd.length, changed: 0, faults: [] }
+      : await withStore(context, { mode: dryRun ? 'read' : 'create' }, (store, container) => {
+          const clock = container.get(TOKENS.clock);
+          return importPets(plan, { store, source, dryRun, clock, signal });
+        });
+  refuseFaults(io, report.faults);
+  await print(io, dryRun ? wouldImport(report) : imported(plan, report));
 }
 
-const dryRunResult = (added: number, changed: number): string =>
+const wouldImport = ({ added, changed }: ImportReport): string =>
   `Animals to add: ${added}, to change: ${changed}. Nothing was stored.\n`;
+
+function imported({ toAdd, toChange }: ImportPlan, { added, changed }: ImportReport): string {
+  const unchanged = toChange.size - changed;
+  const importedBefore = toAdd.length - added;
+  return `Animals added: ${added}, changed: ${changed}, unchanged: ${unchanged}, imported before: ${importedBefore}.\n`;
+}
 
 async function bytesOf({ io, signal }: CommandContext, file: string): Promise<Buffer> {
   if (file === '-') return buffer(addAbortSignal(signal, io.stdin));

@@ -9,14 +9,17 @@ import { parseJson } from '../../json.js';
 import { UsageError } from './command-line.js';
 
 /** The values of `--format`, and the endings of file names. */
-const FORMATS = ['csv', 'ndjson'];
+const FORMATS = ['csv', 'ndjson'] as const;
+
+type Format = (typeof FORMATS)[number];
 
 export const formatOption = (): Option =>
   new Option('--format <format>', `${FORMATS.join(' or ')} (default: the ending of FILE)`);
 
-/** @throws {UsageError} the ending is unknown. */
-export function isCsv(file: string, format = extname(file).slice(1).toLowerCase()): boolean {
-  if (FORMATS.includes(format)) return format === 'csv';
+/** @throws {UsageError} the ending or the given format is unknown */
+export function formatOf(file: string, given = extname(file).slice(1).toLowerCase()): Format {
+  const format = FORMATS.find((known) => known === given);
+  if (format !== undefined) return format;
   throw new UsageError(
     'FILE must end in .csv or .ndjson, or use --format csv|ndjson. Save a workbook as CSV UTF-8.',
   );
@@ -56,8 +59,9 @@ function fieldsOf<Value>(
 }
 
 interface CsvRecord {
-  readonly record: readonly string[];
-  readonly info: { readonly lines: number };
+  readonly cells: readonly string[];
+  /** The line on which it begins. */
+  readonly line: number;
 }
 
 /**
@@ -71,21 +75,16 @@ export async function* csvRows(
   const records = recordsOf(text);
   const header = await records.next();
   if (header.done) return;
-  const columns = header.value.record;
+  const columns = header.value.cells;
   // Refuses unknown names before any record is read.
   const known = Object.keys(fieldsOf(columns, columns, ignored));
   requireWhole(text, known.at(-1));
-  let extraLines = 0; // csv-parse counts \r\n within a cell as two lines
-  for await (const { record, info } of records) {
-    const cells = record.join('');
-    // `info.lines` is the line on which the record ends.
-    const line = info.lines - extraLines - (cells.match(/[\r\n]/g)?.length ?? 0);
-    extraLines += cells.match(/\r\n/g)?.length ?? 0;
-    if (record.length !== columns.length) {
-      yield { line, message: `The line has ${record.length} cells, not ${columns.length}.` };
+  for await (const { cells, line } of records) {
+    if (cells.length !== columns.length) {
+      yield { line, message: `The line has ${cells.length} cells, not ${columns.length}.` };
       continue;
     }
-    const { id, name, categoryId, status } = fieldsOf(columns, record, ignored);
+    const { id, name, categoryId, status } = fieldsOf(columns, cells, ignored);
     yield {
       line,
       fields: {
@@ -101,14 +100,21 @@ export async function* csvRows(
 /** @throws {UsageError} it is not CSV: a quoted cell does not end, for example */
 async function* recordsOf(text: string): AsyncGenerator<CsvRecord> {
   const [firstLine = ''] = text.split(/[\r\n]/, 1);
+  const records: AsyncIterable<{ record: string[]; info: { lines: number } }> = parse(text, {
+    delimiter: /[,;\t]/.exec(firstLine)?.[0] ?? ',',
+    record_delimiter: ['\r\n', '\n', '\r'],
+    info: true,
+    relax_column_count: true,
+    skip_records_with_empty_values: true,
+  });
+  let doubled = 0; // csv-parse counts a \r\n within a cell as two lines
   try {
-    yield* parse(text, {
-      delimiter: /[,;\t]/.exec(firstLine)?.[0] ?? ',',
-      record_delimiter: ['\r\n', '\n', '\r'],
-      info: true,
-      relax_column_count: true,
-      skip_records_with_empty_values: true,
-    });
+    for await (const { record, info } of records) {
+      const breaks = record.join('').match(/\r\n?|\n/g) ?? [];
+      doubled += breaks.filter((lineBreak) => lineBreak === '\r\n').length;
+      // `info.lines` is the line on which the record ends.
+      yield { cells: record, line: info.lines - doubled - breaks.length };
+    }
   } catch (error) {
     throw new UsageError(`FILE is not valid CSV: ${(error as Error).message}.`);
   }

@@ -10,11 +10,11 @@ import { UsageError, type CommandContext } from './command-line.js';
  * @param mode `create` only for commands that may be the first to use a store: a mistyped `STORE_URL` must not create
  * one
  */
-export async function withStore(
+export async function withStore<Result>(
   { io, modules }: CommandContext,
   { url, mode }: { readonly url?: string; readonly mode: OpenMode },
-  use: (store: Store, container: Container) => Promise<void>,
-): Promise<void> {
+  use: (store: Store, container: Container) => Promise<Result>,
+): Promise<Result> {
   // Imported here, so that --help does not load the adapters.
   const { createContainer } = await import('../service/container.js');
   const settings = readSettings(io.env);
@@ -24,7 +24,7 @@ export async function withStore(
   const container = await createContainer({ ...settings, storeUrl }, modules, mode);
   const store = await container.getAsync(TOKENS.store);
   try {
-    await use(store, container);
+    return await use(store, container);
   } finally {
     await store.close();
   }
