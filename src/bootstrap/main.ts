@@ -9,7 +9,7 @@ process.emitWarning = (...warning: unknown[]) => {
 if (process.getBuiltinModule?.('node:sqlite')) {
   // A reader that closes the pipe early, as `head` does, must not end the program.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
-  const { run } = await import('./commands/run.js');
+  const { run } = await import('./commands/command-line.js');
   // A module of ADAPTERS may keep the process alive, for example by a timer. The command has closed what it opened.
   process.exit(await run(process.argv.slice(2), process));
 } else {

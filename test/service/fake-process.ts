@@ -1,8 +1,8 @@
 import type { ContainerModule } from 'inversify';
 import { EventEmitter, once } from 'node:events';
 import { Readable, Writable } from 'node:stream';
-import type { HostProcess } from '../../src/bootstrap/commands/command-line.js';
-import { run } from '../../src/bootstrap/commands/run.js';
+import type { HostProcess } from '../../src/bootstrap/commands/command-context.js';
+import { run } from '../../src/bootstrap/commands/command-line.js';
 
 export type Environment = Readonly<Record<string, string>>;
 

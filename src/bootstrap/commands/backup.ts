@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { sqlitePath } from '../../adapters/sqlite/sqlite-store-factory.js';
 import { readSettings } from '../service/settings.js';
-import { UsageError, addCommand, print, type CommandContext } from './command-line.js';
+import { UsageError, addCommand, print, type CommandContext } from './command-context.js';
 
 /** Adds `backup` and `restore`. */
 export function addBackupCommands(program: Command, { io }: CommandContext): void {

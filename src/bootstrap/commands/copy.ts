@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { copyCatalogue } from '../../application/copy-catalogue.js';
-import { addCommand, print, type CommandContext } from './command-line.js';
+import { addCommand, print, type CommandContext } from './command-context.js';
 import { withStore } from './with-store.js';
 
 export function addCopyCommand(program: Command, context: CommandContext): void {

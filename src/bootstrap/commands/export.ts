@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { petPages } from '../../application/copy-catalogue.js';
 import type { Pet } from '../../domain/pet.js';
 import { stringifyJson } from '../../json.js';
-import { addCommand, fileError, note, type CommandContext } from './command-line.js';
+import { addCommand, fileError, note, type CommandContext } from './command-context.js';
 import { COLUMNS, formatOf, formatOption } from './pet-file.js';
 import { withStore } from './with-store.js';
 

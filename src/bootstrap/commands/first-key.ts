@@ -3,7 +3,7 @@ import { ApiKeyAuthenticator } from '../../adapters/api-keys/api-key-authenticat
 import { isLoopback } from '../service/settings.js';
 import type { Service } from '../service/start-service.js';
 import { TOKENS } from '../service/tokens.js';
-import { UsageError, print, type CommandContext } from './command-line.js';
+import { UsageError, print, type CommandContext } from './command-context.js';
 import { managedKeysOf } from './keys.js';
 
 /**

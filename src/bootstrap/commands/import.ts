@@ -20,7 +20,7 @@ import {
   print,
   type CommandContext,
   type HostProcess,
-} from './command-line.js';
+} from './command-context.js';
 import { csvRows, formatOf, formatOption, ndjsonRows } from './pet-file.js';
 import { withStore } from './with-store.js';
 

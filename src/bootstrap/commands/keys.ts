@@ -13,7 +13,7 @@ import {
   print,
   readOption,
   type CommandContext,
-} from './command-line.js';
+} from './command-context.js';
 import { withStore } from './with-store.js';
 
 const MAX_DAYS = 36_500; // a hundred years

@@ -6,7 +6,7 @@ import { parseInt64 } from '../../domain/int64.js';
 import { PET_FIELDS, type Pet } from '../../domain/pet.js';
 import { PET_STATUSES } from '../../domain/pet-status.js';
 import { parseJson } from '../../json.js';
-import { UsageError } from './command-line.js';
+import { UsageError } from './command-context.js';
 
 /** The values of `--format`, and the endings of file names. */
 const FORMATS = ['csv', 'ndjson'] as const;

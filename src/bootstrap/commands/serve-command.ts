@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { SETTINGS, type Environment } from '../service/settings.js';
-import { UsageError, addCommand, type CommandContext } from './command-line.js';
+import { UsageError, addCommand, type CommandContext } from './command-context.js';
 
 export function addServeCommand(program: Command, context: CommandContext): void {
   const summary = 'Runs the service until Ctrl-C or SIGTERM. Environment variables configure it.';

@@ -8,7 +8,7 @@ import type { AdminPort } from '../service/metrics.js';
 import { readEnvironment, type Environment, type Settings } from '../service/settings.js';
 import { startService, type Service } from '../service/start-service.js';
 import { TOKENS } from '../service/tokens.js';
-import { print, type CommandContext, type HostProcess } from './command-line.js';
+import { print, type CommandContext, type HostProcess } from './command-context.js';
 import { ensureKey } from './first-key.js';
 
 /**

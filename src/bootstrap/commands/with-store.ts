@@ -2,7 +2,7 @@ import type { Container } from 'inversify';
 import type { OpenMode, Store } from '../../application/ports/store.js';
 import { readSettings } from '../service/settings.js';
 import { TOKENS } from '../service/tokens.js';
-import { UsageError, type CommandContext } from './command-line.js';
+import { UsageError, type CommandContext } from './command-context.js';
 
 /**
  * Opens a store for a command, and closes it afterwards.
