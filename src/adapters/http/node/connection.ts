@@ -24,8 +24,8 @@ export class Connection extends Duplex {
   readonly #headersTimeout: number;
   readonly #onLate: () => void;
   /** Whether its first input was queued for a turn. */
-  #isKnown = false;
-  #isInputOver = false;
+  #hasQueued = false;
+  #hasInputEnded = false;
   /** Whether a request has begun to arrive. */
   #isReceiving = false;
   #timer: NodeJS.Timeout | undefined;
@@ -36,7 +36,7 @@ export class Connection extends Duplex {
       decodeStrings: false,
       readableHighWaterMark: PIECE,
       read: () => {
-        if (!this.#isInputOver) socket.resume();
+        if (!this.#hasInputEnded) socket.resume();
       },
       write: (chunk, encoding, done) => {
         let timeout: NodeJS.Timeout | undefined;
@@ -71,7 +71,7 @@ export class Connection extends Duplex {
     this.#startTimer(limits.headersTimeout, () => this.end());
     socket.on('data', (input: Buffer) => this.#receive(input));
     socket.on('end', () => {
-      if (!this.#isInputOver) this.push(null);
+      if (!this.#hasInputEnded) this.push(null);
     });
     socket.on('timeout', () => this.emit('timeout'));
     socket.on('error', () => {}); // `close` follows
@@ -82,11 +82,11 @@ export class Connection extends Duplex {
    * Whether it may give way to a new connection: it is idle, its client has output to read, or its client pipelines,
    * and must expect a close at any time (RFC 9112, 9.3.2).
    */
-  get mayGiveWay(): boolean {
+  get isEvictable(): boolean {
     return this.responses.size !== 1 || this.writableLength > 0;
   }
 
-  /** Limits the time for the rest of a request whose headers have come, in milliseconds. Default: no limit. */
+  /** Starts the timeout for the rest of a request whose headers have come, in milliseconds. Without one, stops it. */
   limitRequest(milliseconds?: number): void {
     if (!this.writable) return;
     this.#isReceiving = false;
@@ -95,7 +95,7 @@ export class Connection extends Duplex {
 
   /** Passes no further input, nor its end. The rest stays in the socket, and is discarded once the connection ends. */
   endInput(): void {
-    this.#isInputOver = true;
+    this.#hasInputEnded = true;
     this.#socket.pause();
   }
 
@@ -126,18 +126,23 @@ export class Connection extends Duplex {
   /** Passes small input at once. The first input, and input larger than a piece, waits for a turn. */
   #receive(input: Buffer): void {
     // Discarded, not left unread: closing would then reset the connection.
-    if (!this.writable || this.#isInputOver) return;
-    const isLarge = input.length > PIECE;
-    if (this.#isKnown && !isLarge) return this.#pass(input);
-    this.#isKnown = true;
+    if (!this.writable || this.#hasInputEnded) return;
+    const queue = this.#queueOf(input);
+    if (queue === undefined) return this.#pass(input);
     const socket = this.#socket;
     // Back into the socket: `read` takes out one piece, and emits `data`, which calls this method again.
     socket.pause();
     socket.unshift(input);
-    const newcomer = `new ${(socket.remotePort ?? 0) % NEWCOMER_QUEUES}`;
-    const caller = isLarge ? this.remoteAddress : newcomer;
     const size = Math.min(PIECE, input.length);
-    void scheduler.takeTurn(caller).then(() => socket.read(size));
+    void scheduler.takeTurn(queue).then(() => socket.read(size));
+  }
+
+  /** The queue in which input waits for its turn; `undefined` if it need not wait. */
+  #queueOf({ length }: Buffer): string | undefined {
+    const isFirst = !this.#hasQueued;
+    this.#hasQueued = true;
+    if (length > PIECE) return this.remoteAddress ?? '';
+    return isFirst ? `new ${(this.#socket.remotePort ?? 0) % NEWCOMER_QUEUES}` : undefined;
   }
 
   #pass(piece: Buffer): void {

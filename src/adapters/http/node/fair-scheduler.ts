@@ -21,7 +21,7 @@ export class FairScheduler {
   #hasAccepted = false;
 
   /**
-   * Resolves when a task of `caller` may start: to whether it waited for more than one turn.
+   * Waits until a task of `caller` may start. Resolves to true if that took more than one turn.
    * @param caller a key id, an IP address, or a queue of new connections
    */
   takeTurn(caller = ''): Promise<boolean> {

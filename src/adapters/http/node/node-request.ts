@@ -112,8 +112,9 @@ type ParsedMessage = IncomingMessage & { readonly rawBody?: unknown; readonly bo
 function keptBody(request: ParsedMessage): Uint8Array | string | undefined {
   const { rawBody, body, readableDidRead, readableEncoding, readableEnded, destroyed } = request;
   const kept = typeof rawBody === 'string' ? rawBody : [rawBody, body].find(types.isUint8Array);
-  if (kept !== undefined && (kept.length > 0 || readableEnded)) return kept;
+  if (kept !== undefined && kept.length > 0) return kept;
+  if (readableEnded && !readableDidRead) return ''; // it was empty
   // With an encoding set, the stream yields text instead of bytes.
-  if (readableDidRead || readableEncoding || (destroyed && !readableEnded)) throw bodyAlreadyRead();
-  return readableEnded ? '' : undefined;
+  if (readableDidRead || readableEncoding || destroyed) throw bodyAlreadyRead();
+  return undefined;
 }

@@ -50,14 +50,13 @@ const OWN_CLOSE = ['close'];
  * survives what a listener throws or rejects with, and stops without losing a response. There is no TLS, no upgrade, no
  * CONNECT and no Unix socket: put a proxy in front.
  *
- * Under attack it kept ten budgets of memory, latency and places, `node:http` alone four: `docs/listener.md`. Behind
- * nginx `node:http` alone is enough.
+ * `docs/listener.md` lists its limits, and the attacks that measure them. Behind nginx `node:http` alone is enough.
  */
 export class NodeServer {
   readonly #listener: Listener;
   readonly #options: NodeServerOptions;
   readonly #limits: ServerLimits;
-  /** The open connections, the one whose latest request is longest ago first. */
+  /** The open connections, the least recently used first. */
   readonly #open = new Set<Connection>();
   readonly #parsingServer: HttpServer;
   readonly #listeningServer: Server;
@@ -65,8 +64,8 @@ export class NodeServer {
   #isDraining = false;
 
   /**
-   * @param listener if it throws or rejects before it responds, the response is that of its error: 500 unless it is one
-   * of the interface's
+   * @param listener if it throws or rejects before it responds, the server sends the response to that error: 500, unless
+   * the error has a code of the interface
    */
   constructor(listener: Listener, options: NodeServerOptions = {}) {
     this.#listener = listener;
@@ -169,7 +168,7 @@ export class NodeServer {
     this.#accepted += 1;
     scheduler.noteAccepted();
     if (this.#open.size >= this.#limits.maxConnections) {
-      const other = [...this.#open].find(({ mayGiveWay }) => mayGiveWay);
+      const other = [...this.#open].find(({ isEvictable }) => isEvictable);
       if (other === undefined) {
         socket.destroy();
         return;
@@ -177,17 +176,17 @@ export class NodeServer {
       other.destroy();
       this.#open.delete(other);
     }
-    const connection = new Connection(socket, this.#limits, () => {
-      const [response] = connection.responses;
-      if (response?.req.complete) return; // the listener is late, not the client
-      this.#refuseInput(
-        new HttpError('request_timeout', 'The request did not come in time.'),
-        connection,
-      );
-    });
+    const connection = new Connection(socket, this.#limits, () => this.#refuseLate(connection));
     this.#open.add(connection);
     connection.once('close', () => this.#open.delete(connection));
     this.#parsingServer.emit('connection', connection);
+  }
+
+  #refuseLate(connection: Connection): void {
+    const [response] = connection.responses;
+    if (response?.req.complete) return; // the listener is late, not the client
+    const fault = new HttpError('request_timeout', 'The request did not come in time.');
+    this.#refuseInput(fault, connection);
   }
 
   /** Answers the requests of a connection one after the other. */
