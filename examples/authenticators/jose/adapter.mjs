@@ -6,6 +6,8 @@ import { JoseAuthenticator } from './jose-authenticator.mjs';
 
 export const adapter = new ContainerModule(({ rebind }) => {
   const { ISSUER: issuer, AUDIENCE: audience } = process.env;
+  // Without an audience, tokens for other services would be accepted.
+  if (!issuer || !audience) throw new Error('Set ISSUER and AUDIENCE.');
   const findKey = createRemoteJWKSet(new URL('/.well-known/jwks.json', issuer));
   const authenticator = new JoseAuthenticator(findKey, {
     algorithms: ['Ed25519'],

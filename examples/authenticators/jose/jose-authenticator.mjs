@@ -36,9 +36,8 @@ export class JoseAuthenticator {
         const { sub, exp } = error.payload;
         return { ok: false, reason: 'expired', keyId: sub, at: new Date(exp * 1000) };
       }
-      if (isVerdict(error)) return { ok: false, reason: 'unknown' };
-      // The key was not found. (Other errors of jose may hold claims of the token, which must not be logged.)
-      throw new UnavailableError('finding the key of a token', { cause: error });
+      if (isUnchecked(error)) throw new UnavailableError('checking a token', { cause: error });
+      return { ok: false, reason: 'unknown' };
     }
   }
 }
@@ -54,8 +53,9 @@ function isCanonical(token) {
     .every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 }
 
-/** Whether the token is invalid. After any other error it could not be checked. */
-const isVerdict = (error) =>
-  error instanceof errors.JOSEError &&
-  !(error instanceof errors.JWKSTimeout) &&
-  error.code !== 'ERR_JOSE_GENERIC';
+/** Whether the keys could not be loaded, so that the token was not checked. */
+const isUnchecked = (error) =>
+  !(error instanceof errors.JOSEError) ||
+  error instanceof errors.JWKSTimeout ||
+  error instanceof errors.JWKSInvalid ||
+  error.code === 'ERR_JOSE_GENERIC';
