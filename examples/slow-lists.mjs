@@ -9,10 +9,12 @@ const reporting = (pets) => ({
   findById: (id, call) => pets.findById(id, call),
   async list(query, call) {
     const began = performance.now();
-    const page = await pets.list(query, call);
-    const milliseconds = Math.round(performance.now() - began);
-    if (milliseconds > 1000) console.error(`A list took ${milliseconds} ms`);
-    return page;
+    try {
+      return await pets.list(query, call);
+    } finally {
+      const milliseconds = Math.round(performance.now() - began);
+      if (milliseconds > 1000) console.error(`A list took ${milliseconds} ms`);
+    }
   },
 });
 

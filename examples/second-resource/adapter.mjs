@@ -8,8 +8,9 @@ export const adapter = new ContainerModule(({ rebind }) => {
     (http) => {
       const animals = createKoaApp(http).callback();
       const categories = categoriesApp(http, memoryCategories('Dogs', 'Cats')).callback();
+      const { basePath } = http.settings;
       return (request, response) =>
-        /^\/v1\/categories(?:[/?]|$)/.test(request.url)
+        request.url.startsWith(`${basePath}/categories`)
           ? categories(request, response)
           : animals(request, response);
     },

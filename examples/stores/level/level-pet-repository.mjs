@@ -51,14 +51,20 @@ export class LevelPetRepository {
   }
 
   async add(animal, call) {
-    return this.#inTurn('adding an animal', call, () => this.#add(animal));
+    return this.#inTurn('adding an animal', call, async () => {
+      const pet = this.#nextPet(animal);
+      await this.#db.batch(this.#petWrites(pet), SAFE);
+      return pet;
+    });
   }
 
   async addOnce(animal, claim, now, call) {
     return this.#inTurn('adding an animal', call, async () => {
       const earlier = await this.#findClaim(claim, now);
       if (earlier) return { pet: petWithId(BigInt(earlier.petId), animal), replayed: true };
-      const pet = await this.#add(animal, (id) => this.#claimWrites(claim, now, id));
+      const pet = this.#nextPet(animal);
+      const claimWrites = await this.#claimWrites(claim, now, pet.id);
+      await this.#db.batch([...this.#petWrites(pet), ...claimWrites], SAFE);
       return { pet, replayed: false };
     });
   }
@@ -89,13 +95,10 @@ export class LevelPetRepository {
     return this.#closing;
   }
 
-  /** Stores the animal, with what `more` writes for its id, in one step. */
-  async #add(animal, more = async () => []) {
-    // Before the write: even if it fails, the id may be on the disk.
+  /** The animal under the next id. Even if its write fails, the id may be on the disk: it is not used again. */
+  #nextPet(animal) {
     this.#lastId += 1n;
-    const pet = petWithId(this.#lastId, animal);
-    await this.#db.batch([...this.#petWrites(pet), ...(await more(pet.id))], SAFE);
-    return pet;
+    return petWithId(this.#lastId, animal);
   }
 
   async #findClaim(claim, now) {
