@@ -52,7 +52,8 @@ export function events(record, folder) {
         found.push({ call: 'ack', acknowledged: body });
       continue;
     }
-    if (isUnfinished || Number(result) < 0) continue;
+    // Also skipped without a result: the process died in the call.
+    if (isUnfinished || !(Number(result) >= 0)) continue;
     if (!path.startsWith(folder) || path.endsWith('-shm')) continue;
     const at = Number(/, (\d+)$/.exec(inside)?.[1]);
     const isNew = inside.includes('O_CREAT');
