@@ -37,6 +37,7 @@ export function mongoConnection(database: Db, mode: OpenMode) {
       if (closing) throw new UnavailableError(`${doing} after close`);
       // Does nothing when connected. The driver does not retry a first connect that failed.
       await client.connect();
+      signal?.throwIfAborted();
       return work();
     };
     try {
@@ -52,14 +53,16 @@ export function mongoConnection(database: Db, mode: OpenMode) {
   /** As `run`, for work that writes. The work must be safe to retry. */
   async function write<Result>(
     doing: string,
-    options: CallOptions | undefined,
+    options: CallOptions = {},
     work: () => Promise<Result>,
   ): Promise<Result> {
+    options.signal?.throwIfAborted();
     requireWritable(mode, doing);
     return run(doing, options, async () => {
       preparing ??= prepareCollections(database, mode);
       try {
         await preparing;
+        options.signal?.throwIfAborted();
         return await work();
       } catch (error) {
         // The next try prepares again: the preparation may have failed, or an election may have undone it.
@@ -76,7 +79,7 @@ export function mongoConnection(database: Db, mode: OpenMode) {
     /** Calls in progress reject. Safe to call twice. */
     close(): Promise<void> {
       // A client closed while it resolves mongodb+srv still opens afterwards: close it again.
-      client.once('open', () => void client.close());
+      client.once('open', () => void client.close().catch(() => {}));
       // The driver first ends its sessions on the server, and the server may not answer.
       const late = AbortSignal.timeout(CLOSE_TIMEOUT);
       closing ??= unlessAborted(client.close(), late).catch(() => {});

@@ -15,15 +15,16 @@ export class MongoStoreError extends Error {
   readonly isPermanent = true;
 }
 
-/** Whether a timeout ended the call: the driver's (server selection) or ours (a DOMException). */
+/** Whether a timeout ended the call: the driver's (server selection) or ours. */
 export const isTimeout = (error: unknown): boolean =>
-  error instanceof MongoServerSelectionError || error instanceof DOMException;
+  error instanceof MongoServerSelectionError ||
+  (error instanceof DOMException && error.name === 'TimeoutError');
 
 /** Whether the network failed. The driver passes some errors of sockets and look-ups through unchanged. */
 const isNetworkFailure = (error: unknown): boolean =>
   error instanceof MongoNetworkError || /^(?:E[A-Z]+|ERR_SSL_.+)$/.test(Object(error).code);
 
-/** Whether the database failed, or what is stored in it, rather than this program. */
+/** Whether the database or its data caused the error, not this program. */
 export const isStoreFailure = (error: unknown): boolean =>
   error instanceof MongoError ||
   error instanceof BSON.BSONError ||

@@ -30,7 +30,7 @@ export async function retry<Result>(
         failure = error;
       }
       await delay(pause);
-      if (isOver) throw failure; // to end the loop: the caller is already rejected
+      if (isOver) throw failure; // to end the loop: the call has already been rejected
     }
   }
 
