@@ -19,9 +19,9 @@ const PLAIN_INTEGER = /^-?[0-9]{1,19}$/;
 const ROUNDED = /[0-9.]{16}|[0-9]e-/i;
 
 /**
- * Reads a JSON text. Integers become bigints: in plain decimal of at most 19 digits, and up to 15 digits also in other
- * spellings (`7.0`, `7e2`). Other numbers stay numbers, but one that only rounding makes an integer is NaN. If a member
- * is repeated, the last one counts.
+ * Reads a JSON text. Integers become bigints: in plain decimal of at most 19 digits, and in other spellings (`7.0`,
+ * `7e2`) of at most 15 digits without a negative exponent. With more digits or a negative exponent, what JSON.parse makes
+ * an integer becomes NaN: it may be rounded. Other numbers stay numbers. If a member is repeated, the last one counts.
  * @throws {SyntaxError} the text is not JSON, or is nested too deep
  */
 export function parseJson(text: string): unknown {

@@ -56,27 +56,24 @@ export async function planImport(
   const faults: LineFault[] = [];
   for await (const row of rows) {
     signal?.throwIfAborted();
+    if ('message' in row) {
+      faults.push(row);
+      continue;
+    }
+    const { line, fields } = row;
     try {
-      if ('message' in row) faults.push(row);
-      else if (row.fields.id === undefined) toAdd.push(addedRow(row));
-      else toChange.set(requireUniqueId(row.fields.id, toChange), changedRow(row));
+      if (fields.id === undefined) toAdd.push({ line, pet: unsavedPet(fields as NewPet) });
+      else {
+        const id = requireUniqueId(fields.id, toChange);
+        toChange.set(id, { line, change: petChange(fields as Partial<NewPet>) });
+      }
     } catch (error) {
       if (!(error instanceof InvalidPetError)) throw error;
-      faults.push({ line: row.line, message: error.message });
+      faults.push({ line, message: error.message });
     }
   }
   return { toAdd, toChange, faults };
 }
-
-const addedRow = ({ line, fields }: ImportRow): AddedRow => ({
-  line,
-  pet: unsavedPet(fields as NewPet),
-});
-
-const changedRow = ({ line, fields }: ImportRow): ChangedRow => ({
-  line,
-  change: petChange(fields as Partial<NewPet>),
-});
 
 /** Where to import. */
 export interface ImportOptions extends CallOptions {
@@ -105,8 +102,8 @@ export interface ImportReport {
 const BATCH_SIZE = 64;
 
 /**
- * Stores the rows of a plan that has no faults. After a failure, import the same content again: nothing is stored
- * twice.
+ * Stores the rows of a plan that has no faults. After a failure, import the same content again: within 24 hours, no
+ * animal is added twice.
  * @throws {Error} the plan has faults, or a row has an id and the store has no `changes`. Nothing was stored.
  * @throws what the store throws
  */

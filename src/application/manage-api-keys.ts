@@ -29,12 +29,14 @@ export interface IssuedApiKey {
   readonly record: ManagedApiKey;
 }
 
+type GeneratedKey = Pick<ApiKeyRecord, 'id' | 'hash'> & { readonly key: string };
+
 /** Dependencies of `ManagedApiKeys`. */
 export interface ManagedApiKeysOptions {
   /** Where keys are stored. */
   readonly apiKeys: ApiKeyRepository;
   /** Makes a new key, with a random id if none is given: `generateApiKey` of `animal-store/api-keys`. */
-  readonly generate: (id?: string) => Pick<ApiKeyRecord, 'id' | 'hash'> & { readonly key: string };
+  readonly generate: (id?: string) => GeneratedKey;
   /** Default: the machine's clock. */
   readonly clock?: Clock | undefined;
 }
@@ -75,7 +77,7 @@ export class ManagedApiKeys {
       scopes: scopesFault(scopes),
       expiresAt: this.#expiryFault(expiresAt),
     });
-    const issued = await this.#add(undefined, request, options);
+    const issued = await this.#add(this.#generate(), request, options);
     if (issued) return issued;
     // Not retried: it almost never happens.
     throw new UnavailableError('adding an API key: its random id is taken, try again');
@@ -86,7 +88,7 @@ export class ManagedApiKeys {
    * so only one of several processes that start at once issues it. Whether other keys exist does not matter.
    */
   issueFirst(name: string, options?: CallOptions): Promise<IssuedApiKey | undefined> {
-    return this.#add(FIRST_ID, { name, scopes: SCOPES }, options);
+    return this.#add(this.#generate(FIRST_ID), { name, scopes: SCOPES }, options);
   }
 
   /** Returns every key, oldest first. */
@@ -104,9 +106,11 @@ export class ManagedApiKeys {
   }
 
   /** Resolves to `undefined` if the id is taken. */
-  async #add(id: string | undefined, request: ApiKeyRequest, options?: CallOptions) {
-    const { key, ...generated } = this.#generate(id);
-    const { name, scopes, expiresAt } = request;
+  async #add(
+    { key, ...generated }: GeneratedKey,
+    { name, scopes, expiresAt }: ApiKeyRequest,
+    options: CallOptions | undefined,
+  ) {
     const record: ApiKeyRecord = {
       ...generated,
       name,

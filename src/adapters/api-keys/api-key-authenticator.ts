@@ -49,7 +49,7 @@ export class ApiKeyAuthenticator implements Authenticator {
   async authenticate(credential: string, { signal }: CallOptions = {}): Promise<Authentication> {
     signal?.throwIfAborted();
     const hash = hashApiKey(credential);
-    // The timing of the comparisons depends on hashes alone, so it does not lead to a key.
+    // Comparing hashes reveals nothing of a key by its timing.
     const staticId = this.#staticIds.get(hash);
     if (staticId !== undefined) return accepted(staticId, SCOPES);
 
@@ -70,7 +70,7 @@ const accepted = (keyId: string, scopes: readonly string[]): Authentication => (
   principal: { keyId, scopes: new Set(scopes) },
 });
 
-/** How long a look-up is reused, in milliseconds. Counted from its start, since the store may read the key at once. */
+/** How long a look-up is reused, in milliseconds. Counted from its start: its result may be as old as that. */
 const CACHE_LIFETIME = 500;
 
 /** A full cache is emptied: its entries expire within half a second anyway. */

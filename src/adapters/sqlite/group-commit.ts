@@ -41,7 +41,7 @@ export function groupCommit(database: DatabaseSync, beforeWriting: () => void) {
         );
         for (const settle of settlers) settle();
       } catch (error) {
-        // The waiting writes, too: each group would wait as long for the same lock or disk.
+        // Rejects the waiting writes as well: each group would wait as long for the same lock or disk.
         for (const { reject } of [...group, ...waiting.splice(0)]) reject(error);
       }
     }
@@ -66,8 +66,10 @@ export function groupCommit(database: DatabaseSync, beforeWriting: () => void) {
       const result = write.work();
       return () => write.resolve(result);
     } catch (error) {
+      // The work has changed nothing: only its own call fails.
       if (isAnimalStoreError(error)) return () => write.reject(error);
-      write.reject(error); // this call gets its own error, the others the one below
+      // The work may be half done: this call gets its own error, the others the one below.
+      write.reject(error);
       throw new UnavailableError('writing together with a call that failed', { cause: error });
     }
   }

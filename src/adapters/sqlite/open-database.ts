@@ -17,16 +17,10 @@ export function openSnapshot(file: string): DatabaseSync {
 }
 
 export function openToWrite(file: string, mayBeEmpty: boolean): DatabaseSync {
-  try {
-    // Refuses a foreign file through a connection that cannot change it.
-    openToRead(file, mayBeEmpty).close();
-  } catch (error) {
-    // After a crash, only a connection that writes can recover the log or journal.
-    if (!hasCode(error, 'READONLY')) throw error;
-  }
+  refuseForeignFile(file, mayBeEmpty);
   return connect(file, { readOnly: false }, (database) => {
     if (mayBeEmpty) createSchema(database);
-    requireStore(database, file); // a file that needed recovery was not checked above
+    requireStore(database, file);
     database.exec(`
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
@@ -36,6 +30,16 @@ export function openToWrite(file: string, mayBeEmpty: boolean): DatabaseSync {
     `);
     syncLog(file);
   });
+}
+
+/** Refuses a foreign file through a connection that cannot change it. */
+function refuseForeignFile(file: string, mayBeEmpty: boolean): void {
+  try {
+    openToRead(file, mayBeEmpty).close();
+  } catch (error) {
+    // After a crash, only a connection that writes can recover the log or journal: it checks the file again.
+    if (!hasCode(error, 'READONLY')) throw error;
+  }
 }
 
 /**

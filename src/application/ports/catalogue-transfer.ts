@@ -9,7 +9,7 @@ import type { CallOptions } from '../call-options.js';
  * batch may have been stored. Writing it again is safe.
  */
 export interface CatalogueTransfer {
-  /** Returns an id that no assigned or written id exceeds; 0 if none was assigned or written. */
+  /** Returns the greatest id that was assigned or written so far, or a greater one; 0 if none was. */
   lastId(options?: CallOptions): Promise<bigint>;
 
   /**

@@ -13,8 +13,8 @@ import type { CallOptions } from '../call-options.js';
  */
 export interface PetChanges {
   /**
-   * Gives the animal the fields of `change`, at least one; its other fields stay. Resolves to the animal as it is then,
-   * or to `undefined` when no animal has this id.
+   * Gives the animal the fields of `change`, at least one; its other fields stay. Resolves to the changed animal, or
+   * to `undefined` when no animal has this id.
    * @param from the status that the animal must have; `undefined`: any
    * @throws {StatusConflictError} the animal has another status. Nothing is changed.
    */

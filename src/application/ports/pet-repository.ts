@@ -28,8 +28,8 @@ export interface PetRepository {
    * process or several. Animal and claim are stored in one step.
    *
    * While the stored claim is valid (`now` is less than its `keepUntil`), a later call stores nothing:
-   * - With an equal fingerprint it resolves to `petWithId(id, pet)`, `replayed: true`, where `id` is stored with the
-   *   claim: equal fingerprints mean equal animals. That animal may have been changed or removed since.
+   * - With an equal fingerprint it resolves to the animal as it was created, `replayed: true`: the given fields under the
+   *   id that is stored with the claim. The animal may have been changed or removed since.
    * - With another fingerprint it rejects.
    * @throws {IdempotencyKeyReusedError} the valid claim has another fingerprint. Nothing is stored.
    * @throws {IdempotencyConflictError} an earlier call for this scope and key is still in progress. Nothing is stored.
@@ -58,7 +58,7 @@ export interface Claim extends IdempotencyKey {
   /** Equal for equal animals, different for different ones: `fingerprintOf`. */
   readonly fingerprint: string;
   /**
-   * Milliseconds since 1970. The claim expires then, as if no call had made it. A store that removes expired
+   * Milliseconds since 1970. From then on the key counts as unused. A store that removes expired
    * claims by its own clock waits at least an hour more: the clocks of callers may be behind.
    */
   readonly keepUntil: number;
