@@ -1,5 +1,5 @@
 // Starts the animal store in one of these hosts, with animals in memory:
-//   npm install && npm install ../../animal-store-*.tgz
+//   (cd ../.. && npm pack) && npm install ../../animal-store-*.tgz
 //   API_KEY=a-key-of-your-own PORT=8080 node start.mjs express
 import { once } from 'node:events';
 import process from 'node:process';

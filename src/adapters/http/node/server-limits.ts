@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os';
 
-/** The most memory of a connection, in bytes: a chunk of input, a response that waits to be sent, its objects. */
+/** The usual memory of a busy connection, in bytes: a chunk of input, a response that waits to be sent, its objects. */
 const CONNECTION_MEMORY = 192 * 1024;
 
 /**
