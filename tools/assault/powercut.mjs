@@ -13,7 +13,7 @@ const WRITERS = 8;
 
 /**
  * Runs the service under strace and creates animals. It ends once in order, and then `crashes` times while a commit is
- * being synced; the writers retry what was not acknowledged. Returns the record.
+ * being synced; the writers retry what was not acknowledged. Returns the record, and the number of animals that were created.
  */
 async function recordOf(folder, { creates, crashes }) {
   const logs = [];
@@ -49,12 +49,13 @@ async function recordOf(folder, { creates, crashes }) {
     await service.end(crash % 2 ? 'SIGKILL' : 'SIGTERM');
   }
   await delay(200); // strace may have a line to write
-  return logs.flatMap((log, run) => {
+  const record = logs.flatMap((log, run) => {
     // After the first, every other run follows a crash.
     const isAfterCrash = run > 0 && run % 2 === 0;
     const all = events(readFileSync(log, 'latin1'), folder);
     return all.map((event) => Object.assign(event, { isAfterCrash }));
   });
+  return { record, created: number };
 }
 
 /**
@@ -105,11 +106,12 @@ export async function attack({ short, show, random }) {
     return 'strace, and the right to trace processes';
   using folder = temporaryFolder();
   const amount = short ? { creates: 200, crashes: 2 } : { creates: 800, crashes: 6 };
-  const record = await recordOf(folder.path, amount);
+  const { record, created } = await recordOf(folder.path, amount);
   const found = await cut(folder.path, record, short ? 60 : 300, random);
   console.log(
     `${record.length} events, ${found.acknowledged} creates acknowledged, ${found.disks} disks`,
   );
+  show('creates whose acknowledgement was not recorded', created - found.acknowledged);
   show('disks that lack what was acknowledged', found.lost);
   show('disks with an animal twice', found.twice);
   show('disks that the service refuses', found.refused);

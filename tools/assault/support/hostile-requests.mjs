@@ -81,7 +81,7 @@ export function hiddenCreates() {
     ...encoded.map((create) => `${create}0\r\n\r\n`),
     ...LENGTHS.map((length) => post(`Content-Length: ${length}`) + SHOWN),
     ...CHUNK_SIZES.map((size) => `${post('Transfer-Encoding: chunked')}${size}\r\n\r\n`),
-    ...HEADERS.map((header) => post(header, `Content-Length: ${LENGTH}`) + SHOWN.slice(1)),
+    ...HEADERS.map((header) => post(header, `Content-Length: ${LENGTH}`) + SHOWN),
   ];
   const hidden = post(`Content-Length: ${CONCEALED.length}`) + CONCEALED;
   return ambiguous.map((create) => create + hidden);
