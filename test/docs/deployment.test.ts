@@ -47,7 +47,7 @@ describe('Files for deployment:', () => {
   after(removeFolders);
 
   const files: Readonly<Record<string, () => Settings>> = {
-    Dockerfile: () => settingsIn('Dockerfile', 'ENV HOST'),
+    Dockerfile: () => settingsIn('Dockerfile', 'ENV (?=HOST)'),
     [UNIT]: () => settingsIn(UNIT, 'Environment='),
     'compose.yaml': () => composed('compose.yaml'),
     'docs/operations/compose-mongodb.yaml': () => composed('docs/operations/compose-mongodb.yaml'),

@@ -96,7 +96,8 @@ describeOnMongo('A MongoDB store in a database', (server) => {
       const { pets, changes } = await open(url);
       for (let id = 1n; id <= 50n; id += 1n) {
         const change = () => changes.change(id, { name: 'Max' }, undefined);
-        await Promise.all([pets.add(rex), change(), change(), change()]);
+        const [added] = await Promise.all([pets.add(rex), change(), change(), change()]);
+        expect(added.id).to.equal(id);
       }
     }),
   );

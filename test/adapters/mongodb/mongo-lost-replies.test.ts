@@ -10,14 +10,17 @@ describeOnMongo('A MongoDB store on a network that loses messages', (server) => 
   const proxy = new MongoProxy(server);
   before(() => proxy.open());
   after(() => proxy.close());
+  let left = 0;
   afterEach(() => {
     proxy.fateOf = () => 'passes';
+    expect(left, 'losses that did not happen').to.be.at.most(0);
     return closeAll();
   });
 
   /** A fate for the next commands of a name, as often as given. The driver repeats each command once. */
   function losing(name: string, times: number, fate: Fate): void {
-    let left = times;
+    expect(left, 'losses that did not happen').to.be.at.most(0);
+    left = times;
     proxy.fateOf = (command) => (name in command && left-- > 0 ? fate : 'passes');
   }
 
