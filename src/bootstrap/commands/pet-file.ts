@@ -36,7 +36,7 @@ const FIELDS = new Map(COLUMNS.map((column) => [folded(column), column]));
 /**
  * The values of a row by field.
  * @param names the name of the column or member of each value
- * @param ignored the unknown names are added to it. Omit it to refuse them.
+ * @param ignored collects the unknown names. Default: they are refused
  * @throws {UsageError} a name is there twice, or is unknown and refused
  */
 function fieldsOf<Value>(
@@ -76,9 +76,10 @@ export async function* csvRows(
   const header = await records.next();
   if (header.done) return;
   const columns = header.value.cells;
-  // Refuses unknown names before any record is read.
-  const known = Object.keys(fieldsOf(columns, columns, ignored));
-  requireWhole(text, known.at(-1));
+  fieldsOf(columns, columns, ignored); // refuses unknown and repeated names before any record is read
+  // An ignored column behind it does no harm: a line that lacks a cell is refused.
+  const lastKnown = columns.findLast((name) => FIELDS.has(folded(name))) ?? '';
+  requireWhole(text, FIELDS.get(folded(lastKnown)));
   for await (const { cells, line } of records) {
     if (cells.length !== columns.length) {
       yield { line, message: `The line has ${cells.length} cells, not ${columns.length}.` };
@@ -124,7 +125,7 @@ async function* recordsOf(text: string): AsyncGenerator<CsvRecord> {
 const WHOLE_STATUS = new RegExp(`[,;\\t] *"?(?:${PET_STATUSES.join('|')})"? *$`);
 
 /** @throws {UsageError} the last line may be cut off within its last cell: it would import a wrong animal. */
-function requireWhole(text: string, lastColumn: string | undefined): void {
+function requireWhole(text: string, lastColumn: keyof Pet | undefined): void {
   if (/[\r\n]$/.test(text) || (lastColumn === 'status' && WHOLE_STATUS.test(text))) return;
   throw new UsageError('The last line may be cut off. If it is not, end it with a line end.');
 }

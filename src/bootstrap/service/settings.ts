@@ -203,10 +203,10 @@ export function readEnvironment(environment: Environment): {
       faults.push((error as Error).message);
     }
   if (faults.length > 0) throw new SettingsError(faults);
-  const settings = values as Settings;
+  const given = values as Omit<Settings, 'drainDelay'> & { readonly drainDelay?: number };
   // The only default that depends on another setting.
-  const drainDelay = isLoopback(settings.host) ? 0 : 5000;
-  return { settings: { ...settings, drainDelay: settings.drainDelay ?? drainDelay }, shown };
+  const { drainDelay = isLoopback(given.host) ? 0 : 5000 } = given;
+  return { settings: { ...given, drainDelay }, shown };
 }
 
 function valueOf(setting: Setting, text: string | undefined): unknown {
