@@ -8,8 +8,8 @@ import type { HttpRequest } from '../http-message.js';
 import { NodeRequest } from '../node/node-request.js';
 
 /**
- * Returns a function that wraps a context of Koa as a request. koa-bodyparser reads the body, unless the host's own has.
- * It reads all types, because the interface checks the type, and only the text that it keeps is used: its own parsing
+ * Returns a function that wraps a context of Koa as a request. koa-bodyparser reads the body, unless a parser of the host
+ * has kept it. The parser accepts every type, because the interface checks the type. Only its text is used: its parsing
  * rounds integers.
  */
 export function koaRequests({ settings }: HttpInterface): (context: Context) => HttpRequest {
@@ -40,6 +40,7 @@ class KoaRequest extends NodeRequest {
       if (Buffer.byteLength(kept) > limit) throw payloadTooLarge(limit);
       return kept;
     }
+    if (req.readableEnded && !req.readableDidRead) return ''; // it was empty
     if (req.readableDidRead) throw bodyAlreadyRead();
     return this.#readText(limit);
   }
