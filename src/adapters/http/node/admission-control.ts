@@ -8,7 +8,7 @@ const TOO_LATE = new BusyError('too busy to answer soon');
 
 /** The part of a pool that one caller may hold. */
 const SHARE = 0.75;
-/** How long a call of the store may go on after its response and still be counted, in milliseconds. */
+/** How long a call of the store may continue after its response and still be counted, in milliseconds. */
 const MAX_ABANDONED_TIME = 60_000;
 
 /**

@@ -13,8 +13,8 @@ const PIECE = 1024;
 const NEWCOMER_QUEUES = 24;
 
 /**
- * The connection of a client as `node:http` sees it: the socket, with its input in small pieces, and with times for
- * what the client has to send and to read. It does not read HTTP.
+ * The connection of a client as `node:http` sees it: the socket, with its input in small pieces, and with timeouts
+ * for sending and for reading. It does not read HTTP.
  */
 export class Connection extends Duplex {
   readonly remoteAddress: string | undefined;
@@ -39,13 +39,16 @@ export class Connection extends Duplex {
         if (!this.#hasInputEnded) socket.resume();
       },
       write: (chunk, encoding, done) => {
+        let isWritten = false;
         let timeout: NodeJS.Timeout | undefined;
         socket.write(chunk, encoding, () => {
+          isWritten = true;
           clearTimeout(timeout);
           done();
         });
-        if (socket.writableLength > 0)
-          timeout = this.#after(limits.writeTimeout, () => this.destroy());
+        // A timer that has fired waits for its turn: the client may read the chunk meanwhile.
+        const end = (): unknown => isWritten || this.destroy();
+        if (socket.writableLength > 0) timeout = this.#after(limits.writeTimeout, end);
       },
       final: (done) => {
         socket.resume();
@@ -118,7 +121,7 @@ export class Connection extends Duplex {
     return setTimeout(() => this.#inTurn(work), milliseconds);
   }
 
-  /** Works in a turn of the client's address: thousands may end at once, and each end costs as much as a request. */
+  /** Runs `work` in a turn of the client's address: thousands may close at once, and each costs as much as a request. */
   #inTurn(work: () => unknown): void {
     void scheduler.takeTurn(this.remoteAddress).then(work);
   }
@@ -128,9 +131,13 @@ export class Connection extends Duplex {
     // Discarded, not left unread: closing would then reset the connection.
     if (!this.writable || this.#hasInputEnded) return;
     const queue = this.#queueOf(input);
-    if (queue === undefined) return this.#pass(input);
+    if (queue === undefined) this.#pass(input);
+    else this.#requeue(input, queue);
+  }
+
+  /** Puts input back into the socket. In its turn, takes out one piece, which arrives at `#receive` again. */
+  #requeue(input: Buffer, queue: string): void {
     const socket = this.#socket;
-    // Back into the socket: `read` takes out one piece, and emits `data`, which calls this method again.
     socket.pause();
     socket.unshift(input);
     const size = Math.min(PIECE, input.length);

@@ -191,8 +191,7 @@ export class NodeServer {
 
   /** Answers the requests of a connection one after the other. */
   async #begin(response: ServerResponse): Promise<void> {
-    const { req: request } = response;
-    const connection = connectionOf(request);
+    const connection = connectionOf(response.req);
     const { responses } = connection;
     const previous = [...responses].at(-1);
     if (previous && responses.size >= this.#limits.maxPipelined) {
@@ -207,7 +206,11 @@ export class NodeServer {
     });
     // Waits even without a previous one: then the parser has finished its input, and `complete` is right.
     await (previous && new Promise((resolve) => previous.once('close', resolve)));
-    if (!connection.writable) return;
+    if (connection.writable) await this.#serve(response, connection);
+  }
+
+  async #serve(response: ServerResponse, connection: Connection): Promise<void> {
+    const { req: request } = response;
     this.#open.delete(connection);
     this.#open.add(connection); // as the last
     const fault = requestFault(request);
