@@ -27,7 +27,7 @@ import {
   type Route,
 } from './routes.js';
 
-/** What the HTTP interface works with. It closes none of these. */
+/** The parts of the HTTP interface. The caller closes them. */
 export interface HttpInterfaceOptions {
   readonly animalStore: AnimalStore;
   /** Checks the bearer token (RFC 6750) of every request, except on open routes. */
@@ -109,19 +109,18 @@ export class HttpInterface {
     work: (requestId: string) => Promise<unknown>,
   ): Promise<HttpResponse | undefined> {
     const context = this.#contextOf(request);
-    let done: Promise<unknown> = Promise.resolve();
+    let outcome: PromiseSettledResult<unknown> | undefined;
     const guarded = async (): Promise<void> => {
       await this.#admit(context, true);
       requireScope(context.principal, scope);
-      done = work(context.requestId);
-      await done.catch(() => {}); // an error of the host: thrown below
+      [outcome] = await Promise.allSettled([work(context.requestId)]);
     };
     try {
       await this.#inTime(context, guarded());
     } catch (error) {
       return errorResponse(error, context.requestId);
     }
-    await done;
+    if (outcome?.status === 'rejected') throw outcome.reason; // an error of the host
     return undefined;
   }
 
@@ -171,6 +170,7 @@ export class HttpInterface {
       return await timer.limit(work);
     } finally {
       timer.stop();
+      // After an abort the work may continue, and keeps its place until it settles.
       context.permit.end(signal.aborted ? work : undefined);
     }
   }

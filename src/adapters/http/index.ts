@@ -1,6 +1,6 @@
 /**
- * The HTTP interface without any framework: the base for a transport. Comments call the program that it runs in the
- * host.
+ * The HTTP interface without any framework: the base for a transport. In comments, the host is the program that embeds
+ * it.
  *
  * @packageDocumentation
  */

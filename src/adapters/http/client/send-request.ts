@@ -37,7 +37,7 @@ interface ClientRequest<T> {
 }
 
 /**
- * Sends a request until it succeeds, no retry is left, or none would help. If the signal is already aborted, rejects
+ * Sends a request, and retries it while retries are left and one may help. If the signal is already aborted, rejects
  * before it calls `makeRequest`, which throws for invalid arguments.
  */
 type Send = <T>(

@@ -26,7 +26,7 @@ export class ServiceError extends Error {
   readonly status: number;
   /** X-Request-Id, if the response had one. The service's operator finds the request by it. */
   readonly requestId: string | undefined;
-  /** Seconds after which the service suggests a retry, if it does. */
+  /** Retry-After of the response, in seconds, if it has one. */
   readonly retryAfter: number | undefined;
 
   /** @param body the JSON of the response, if it is JSON */
@@ -51,13 +51,13 @@ export function portErrorOf(cause: unknown, petId?: bigint): unknown {
   if (!(cause instanceof ServiceError))
     return new UnavailableError('reaching the service', { cause });
   const { message, retryAfter, status } = cause;
-  // Of the service, or of a proxy that cannot reach it.
+  // 502, 503 and 504 may come from a proxy, with a body that is not the service's.
   const code = [502, 503, 504].includes(status) ? 'service_unavailable' : cause.code;
   if (!Object.hasOwn(PORT_ERRORS, code)) return cause;
   const error = PORT_ERRORS[code as AnimalStoreErrorCode]({ cause, retryAfter }, petId);
-  if (cause.code === 'unexpected_response') return error;
-  // The service's message, which names the faults, replaces the constructor's.
-  return Object.assign(error, { message });
+  // The service's message names the faults.
+  const hasServiceMessage = cause.code !== 'unexpected_response';
+  return hasServiceMessage ? Object.assign(error, { message }) : error;
 }
 
 interface ErrorDetails {
