@@ -75,6 +75,12 @@ const otherParser: Middleware = async ({ req, request }, next) => {
   await next();
 };
 
+/** Reads the body, and keeps nothing. */
+const reading: Middleware = async ({ req }, next) => {
+  await text(req);
+  await next();
+};
+
 /** Destroys a request as soon as its body is read. */
 const leaving: Middleware = ({ req }, next) => {
   req.once('resume', () => req.destroy());
@@ -217,6 +223,11 @@ describe('The body of a request on Koa', () => {
       });
       expect(await created.text()).to.include('"categoryId":9007199254740993');
     });
+
+  it('is missing if it is empty, and a middleware has read it', async () => {
+    const refused = await sentOutcome(fetch(`${await mounted([reading])}/v1/pets`, create(null)));
+    expect(refused).to.equal('400 missing_body');
+  });
 
   it('is a failure of the host if another parser has read it and kept no text', async () => {
     const refused = await sentOutcome(fetch(`${await mounted([otherParser])}/v1/pets`, create()));
