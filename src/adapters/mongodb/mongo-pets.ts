@@ -16,45 +16,52 @@ import {
   type StoredClaim,
 } from './pet-document.js';
 import type { PetIds } from './pet-ids.js';
-import { retryableInsert } from './retryable-insert.js';
+import { tryToInsert, type InsertTries } from './try-to-insert.js';
+
+/** What the tries of one add share: all insert the same id. */
+interface AddTries extends InsertTries {
+  id?: bigint;
+}
 
 /** Animals in a MongoDB database. */
 export function mongoPets({ database, read, write }: MongoConnection, ids: PetIds): PetRepository {
   const pets = petCollection(database);
 
-  /** Returns an insert of this animal that is safe to retry. Resolves to `undefined` if another animal has the claim. */
-  function inserting(pet: UnsavedPet, claim?: StoredClaim): () => Promise<Pet | undefined> {
-    let id: bigint | undefined; // every try inserts the same id
-    // Whether an earlier try has stored this: no change touches a claim; without one, the fields must be equal.
+  /** One try to insert an animal. Resolves to `undefined` if another animal has the claim. */
+  async function tryToAdd(
+    tries: AddTries,
+    pet: UnsavedPet,
+    claim?: StoredClaim,
+  ): Promise<Pet | undefined> {
+    tries.id ??= await ids.take();
+    const { name, categoryId, status } = pet;
+    const document = { _id: tries.id, name, categoryId, status, claim };
+    // No change touches a claim. Without one, the fields must be equal.
     const isOwn = (stored: PetDocument): boolean =>
       claim
         ? stored.claim?.key === claim.key
         : !stored.claim && fingerprintOf(stored) === fingerprintOf(pet);
-    const insert = retryableInsert(pets, isOwn);
-    return async () => {
-      id ??= await ids.take();
-      const { name, categoryId, status } = pet;
-      const result = await insert({ _id: id, name, categoryId, status, claim });
-      if (result === 'stored') return petWithId(id, pet);
-      if (result === 'claim.key') return undefined;
-      const cause = new Error(
-        `the new id ${id} is taken. If that recurs, the counter of ids is behind: restore the whole database.`,
-      );
-      throw new UnavailableError('adding an animal', { cause });
-    };
+    const result = await tryToInsert(pets, document, tries, isOwn);
+    if (result === 'stored') return petWithId(tries.id, pet);
+    if (result === 'claim.key') return undefined;
+    const cause = new Error(
+      `the new id ${tries.id} is taken. If that recurs, the counter of ids is behind: restore the whole database.`,
+    );
+    throw new UnavailableError('adding an animal', { cause });
   }
 
   return {
     async add(pet, options) {
-      const added = await write('adding an animal', options, inserting(pet));
+      const tries: AddTries = {};
+      const added = await write('adding an animal', options, () => tryToAdd(tries, pet));
       return added as Pet; // without a claim, no other animal has it
     },
 
     addOnce(pet, { fingerprint, keepUntil, ...scopeAndKey }, now, options) {
       const claim = { key: claimId(scopeAndKey), fingerprint, keepUntil };
-      const insert = inserting(pet, claim);
+      const tries: AddTries = {};
       return write('adding an animal', options, async () => {
-        const added = await insert();
+        const added = await tryToAdd(tries, pet, claim);
         if (added) return { pet: added, replayed: false };
         const earlier = await pets.findOne({ 'claim.key': { $eq: claim.key } }, READ_OPTIONS);
         if (earlier?.claim && earlier.claim.keepUntil > now) {
