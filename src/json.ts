@@ -15,13 +15,10 @@ const exactJson = JSON as unknown as {
 /** An integer in plain decimal. No int64 has more than 19 digits. */
 const PLAIN_INTEGER = /^-?[0-9]{1,19}$/;
 
-/** A number that JSON.parse may round: it has more than 15 digits, or a negative exponent. */
-const ROUNDED = /[0-9.]{16}|[0-9]e-/i;
-
 /**
- * Reads a JSON text. Integers become bigints: in plain decimal of at most 19 digits, and in other spellings (`7.0`,
- * `7e2`) of at most 15 digits without a negative exponent. With more digits or a negative exponent, what JSON.parse makes
- * an integer becomes NaN: it may be rounded. Other numbers stay numbers. If a member is repeated, the last one counts.
+ * Reads a JSON text. Integers become bigints: up to ±(2^53 - 1) in any spelling (`7`, `7.0`, `7e2`), and beyond it in
+ * plain decimal of at most 19 digits. A fraction that JSON.parse would round to an integer becomes NaN. Other numbers
+ * stay numbers. If a member is repeated, the last one counts.
  * @throws {SyntaxError} the text is not JSON, or is nested too deep
  */
 export function parseJson(text: string): unknown {
@@ -30,12 +27,24 @@ export function parseJson(text: string): unknown {
       if (typeof value !== 'number') return value;
       if (PLAIN_INTEGER.test(source)) return BigInt(source);
       if (!Number.isSafeInteger(value)) return value;
-      return ROUNDED.test(source) ? NaN : BigInt(value);
+      return isInteger(source) ? BigInt(value) : NaN;
     });
   } catch (error) {
     throw error instanceof RangeError ? new SyntaxError('It is nested too deep') : error;
   }
 }
+
+/** Whether a JSON number is an integer: there are only zeros behind its point, once its exponent has moved that. */
+function isInteger(source: string): boolean {
+  const [mantissa = '', exponent = '0'] = source.toLowerCase().split('e');
+  const [, fraction = ''] = mantissa.split('.');
+  const decimals = fraction.length - Number(exponent);
+  const digits = mantissa.replaceAll(/[-.]/g, '');
+  return decimals <= 0 || Number(digits.slice(-decimals)) === 0;
+}
+
+/** A number that JSON.parse may round: it has more than 15 digits, or a negative exponent. */
+const MAY_BE_ROUNDED = /[0-9.]{16}|[0-9]e-/i;
 
 /** At least two objects or arrays. Only `parseJson` refuses some depth: JSON.parse alone would accept any. */
 const NESTED = /[[{][^]*[[{]/;
@@ -45,7 +54,7 @@ const NESTED = /[[{][^]*[[{]/;
  * numbers, which are exact there.
  */
 export const parseJsonFast = (text: string): unknown =>
-  ROUNDED.test(text) || NESTED.test(text) ? parseJson(text) : JSON.parse(text);
+  MAY_BE_ROUNDED.test(text) || NESTED.test(text) ? parseJson(text) : JSON.parse(text);
 
 /** JSON.stringify that also writes bigints, as integers. */
 export const stringifyJson = (value: unknown, space?: string | number): string =>
