@@ -1,16 +1,15 @@
 import type { Context, Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
-import { types } from 'node:util';
 import type { Principal } from '../../../application/ports/authenticator.js';
-import { bodyAlreadyRead, clientDisconnected, payloadTooLarge } from '../error-responses.js';
+import { clientDisconnected, payloadTooLarge } from '../error-responses.js';
 import type { HttpInterface } from '../http-interface.js';
 import type { HttpRequest } from '../http-message.js';
-import { NodeRequest } from '../node/node-request.js';
+import { NodeRequest, keptBody } from '../node/node-request.js';
 
 /**
- * Returns a function that wraps a context of Koa as a request. koa-bodyparser reads the body, unless a parser of the host
- * has kept it. The parser accepts every type, because the interface checks the type. Only its text is used: its parsing
- * rounds integers.
+ * Returns a function that wraps a context of Koa as a request. koa-bodyparser reads the body, unless a parser of the
+ * host has kept it. The parser accepts every type, because the interface checks the type. Only its text is used: its
+ * parsing rounds integers.
  */
 export function koaRequests({ settings }: HttpInterface): (context: Context) => HttpRequest {
   // Its types allow only a text; a number works, too.
@@ -35,14 +34,10 @@ class KoaRequest extends NodeRequest {
 
   override async readBody(limit: number): Promise<Uint8Array | string> {
     const { req, request } = this.#context;
-    const kept: unknown = request.rawBody; // by the host's own parser
-    if (typeof kept === 'string' || types.isUint8Array(kept)) {
-      if (Buffer.byteLength(kept) > limit) throw payloadTooLarge(limit);
-      return kept;
-    }
-    if (req.readableEnded && !req.readableDidRead) return ''; // it was empty
-    if (req.readableDidRead) throw bodyAlreadyRead();
-    return this.#readText(limit);
+    const kept = keptBody(req, request.rawBody);
+    if (kept === undefined) return this.#readText(limit);
+    if (Buffer.byteLength(kept) > limit) throw payloadTooLarge(limit);
+    return kept;
   }
 
   /** Lets koa-bodyparser read the body. */

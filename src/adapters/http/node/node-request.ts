@@ -44,7 +44,7 @@ export class NodeRequest implements HttpRequest {
 
   async readBody(limit: number): Promise<Uint8Array | string> {
     const request = this.#request;
-    const kept = keptBody(request);
+    const kept = keptBody(request, (request as ParsedMessage).rawBody);
     const length = kept === undefined ? announcedLength(this) : Buffer.byteLength(kept);
     if (length > limit) throw payloadTooLarge(limit);
     if (kept !== undefined) return kept;
@@ -107,10 +107,14 @@ type ParsedMessage = IncomingMessage & { readonly rawBody?: unknown; readonly bo
 
 /**
  * The body if another parser has read it; bytes are exact, text has lost what was not UTF-8.
+ * @param rawBody what the parser kept
  * @throws {HttpError} `internal_error`: the parser kept neither
  */
-function keptBody(request: ParsedMessage): Uint8Array | string | undefined {
-  const { rawBody, body, readableDidRead, readableEncoding, readableEnded, destroyed } = request;
+export function keptBody(
+  request: ParsedMessage,
+  rawBody: unknown,
+): Uint8Array | string | undefined {
+  const { body, readableDidRead, readableEncoding, readableEnded, destroyed } = request;
   const kept = typeof rawBody === 'string' ? rawBody : [rawBody, body].find(types.isUint8Array);
   if (kept !== undefined && kept.length > 0) return kept;
   if (readableEnded && !readableDidRead) return ''; // it was empty
