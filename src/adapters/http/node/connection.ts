@@ -28,7 +28,7 @@ export class Connection extends Duplex {
   #hasInputEnded = false;
   /** Whether a request has begun to arrive. */
   #isReceiving = false;
-  #timer: NodeJS.Timeout | undefined;
+  #cancelTimer: (() => void) | undefined;
 
   /** @param onLate called when the client has not sent the rest of a request in time */
   constructor(socket: Socket, limits: ServerLimits, onLate: () => void) {
@@ -39,16 +39,13 @@ export class Connection extends Duplex {
         if (!this.#hasInputEnded) socket.resume();
       },
       write: (chunk, encoding, done) => {
-        let isWritten = false;
-        let timeout: NodeJS.Timeout | undefined;
+        let cancelTimer: (() => void) | undefined;
         socket.write(chunk, encoding, () => {
-          isWritten = true;
-          clearTimeout(timeout);
+          cancelTimer?.();
           done();
         });
-        // A timer that has fired waits for its turn: the client may read the chunk meanwhile.
-        const end = (): unknown => isWritten || this.destroy();
-        if (socket.writableLength > 0) timeout = this.#after(limits.writeTimeout, end);
+        if (socket.writableLength > 0)
+          cancelTimer = this.#after(limits.writeTimeout, () => this.destroy());
       },
       final: (done) => {
         socket.resume();
@@ -59,7 +56,7 @@ export class Connection extends Duplex {
         });
       },
       destroy: (_error, done) => {
-        clearTimeout(this.#timer);
+        this.#cancelTimer?.();
         // Reset, not closed: the operating system would go on sending, for minutes to a client that does not read.
         if (this.writableLength > 0) socket.resetAndDestroy();
         else socket.destroy();
@@ -110,18 +107,21 @@ export class Connection extends Duplex {
 
   /** Replaces the timer, or only stops it. */
   #startTimer(milliseconds: number | undefined, onEnd: () => void): void {
-    clearTimeout(this.#timer);
-    // A timer that has fired waits for its turn, and may be replaced meanwhile.
-    const end = (): unknown => timer === this.#timer && onEnd();
-    const timer = milliseconds === undefined ? undefined : this.#after(milliseconds, end);
-    this.#timer = timer;
+    this.#cancelTimer?.();
+    this.#cancelTimer = milliseconds === undefined ? undefined : this.#after(milliseconds, onEnd);
   }
 
-  #after(milliseconds: number, work: () => unknown): NodeJS.Timeout {
-    return setTimeout(() => this.#inTurn(work), milliseconds);
+  /** Runs `work` in a turn after so many milliseconds. The result cancels it, even while it waits for its turn. */
+  #after(milliseconds: number, work: () => unknown): () => void {
+    let isCancelled = false;
+    const timer = setTimeout(() => this.#inTurn(() => isCancelled || work()), milliseconds);
+    return () => {
+      isCancelled = true;
+      clearTimeout(timer);
+    };
   }
 
-  /** Runs `work` in a turn of the client's address: thousands may close at once, and each costs as much as a request. */
+  /** Runs `work` in a turn of the client's address: thousands may close at once, each at the cost of a request. */
   #inTurn(work: () => unknown): void {
     void scheduler.takeTurn(this.remoteAddress).then(work);
   }
