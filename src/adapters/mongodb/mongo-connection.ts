@@ -37,7 +37,6 @@ export function mongoConnection(database: Db, mode: OpenMode) {
       if (closing) throw new UnavailableError(`${doing} after close`);
       // Does nothing when connected. The driver does not retry a first connect that failed.
       await client.connect();
-      signal?.throwIfAborted();
       return work();
     };
     try {
@@ -62,7 +61,7 @@ export function mongoConnection(database: Db, mode: OpenMode) {
       preparing ??= prepareCollections(database, mode);
       try {
         await preparing;
-        options.signal?.throwIfAborted();
+        options.signal?.throwIfAborted(); // perhaps aborted while it waited for the connection
         return await work();
       } catch (error) {
         // The next try prepares again: the preparation may have failed, or an election may have undone it.
