@@ -21,22 +21,6 @@ export class UsageError extends Error {
   readonly isPermanent = true;
 }
 
-/**
- * Reads the value of an option.
- * @throws {UsageError} naming the option and the rule that its value breaks, but not the value: it may be a key
- */
-export function readOption<Value>(
-  option: string,
-  text: string,
-  read: (text: string) => Value,
-): Value {
-  try {
-    return read(text);
-  } catch (error) {
-    throw new UsageError(`${option} ${(error as Error).message}.`);
-  }
-}
-
 /** Adds a command, with an example that works when pasted. */
 export const addCommand = (
   parent: Command,

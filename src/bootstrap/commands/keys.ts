@@ -6,14 +6,7 @@ import type { Clock } from '../../application/ports/clock.js';
 import type { OpenMode, Store } from '../../application/ports/store.js';
 import { duration, list } from '../service/setting-readers.js';
 import { TOKENS } from '../service/tokens.js';
-import {
-  UsageError,
-  addCommand,
-  note,
-  print,
-  readOption,
-  type CommandContext,
-} from './command-context.js';
+import { UsageError, addCommand, note, print, type CommandContext } from './command-context.js';
 import { withStore } from './with-store.js';
 
 const MAX_DAYS = 36_500; // a hundred years
@@ -66,8 +59,7 @@ async function issueKey(
   // If the name is missing, commander takes the next option as the name.
   if (name.startsWith('--')) throw new UsageError('--name needs a value.');
   const scopes = scope === undefined ? SCOPES : (list(scope) as readonly Scope[]);
-  const lifetime =
-    expires === undefined ? undefined : readOption('--expires', expires, duration(1, MAX_DAYS));
+  const lifetime = expires === undefined ? undefined : lifetimeIn(expires);
   await withKeys(context, 'create', async (managed, { location }, clock) => {
     const expiresAt =
       lifetime === undefined ? undefined : new Date(clock.now().getTime() + lifetime);
@@ -76,6 +68,15 @@ async function issueKey(
     const what = `key ${record.id} (${record.name}) in ${location}`;
     note(io, `Issued ${what} with ${record.scopes.join(', ')}. End: ${endOf(record)}`);
   });
+}
+
+/** @throws {UsageError} naming the rule that the text breaks, but not the text: it may be a key */
+function lifetimeIn(text: string): number {
+  try {
+    return duration(1, MAX_DAYS)(text);
+  } catch (error) {
+    throw new UsageError(`--expires ${(error as Error).message}.`);
+  }
 }
 
 /** The managed keys of a store; `undefined` if the store cannot hold any. */
