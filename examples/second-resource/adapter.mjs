@@ -8,9 +8,8 @@ export const adapter = new ContainerModule(({ rebind }) => {
     (http) => {
       const animals = createKoaApp(http).callback();
       const categories = categoriesApp(http, memoryCategories('Dogs', 'Cats')).callback();
-      const { basePath } = http.settings;
       return (request, response) =>
-        request.url.startsWith(`${basePath}/categories`)
+        /^\/v1\/categories(?:[/?]|$)/.test(request.url)
           ? categories(request, response)
           : animals(request, response);
     },

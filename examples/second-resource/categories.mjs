@@ -27,13 +27,12 @@ export function memoryCategories(...names) {
  * @param {CategoryRepository} categories
  */
 export function categoriesApp(http, categories) {
-  const path = `${http.settings.basePath}/categories`;
   const router = new Router({ strict: true, sensitive: true });
   const reading = requireApiKey(http, 'pets:read');
-  router.get(path, reading, async (context) => {
+  router.get('/v1/categories', reading, async (context) => {
     respond(context, await categories.list());
   });
-  router.get(`${path}/:id`, reading, async (context) => {
+  router.get('/v1/categories/:id', reading, async (context) => {
     const id = parseInt64(context.params.id);
     const category = id === undefined ? undefined : await categories.findById(id);
     if (!category) context.throw(404, 'No category has this id.');

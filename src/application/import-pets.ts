@@ -104,14 +104,13 @@ const BATCH_SIZE = 64;
 /**
  * Stores the rows of a plan that has no faults. After a failure, import the same content again: within 24 hours, no
  * animal is added twice.
- * @throws {Error} the plan has faults, or a row has an id and the store has no `changes`. Nothing was stored.
+ * @throws {Error} a row has an id, and the store has no `changes`. Nothing was stored.
  * @throws what the store throws
  */
 export async function importPets(
   plan: ImportPlan,
   { store: { pets, changes }, source, dryRun = false, clock, signal }: ImportOptions,
 ): Promise<ImportReport> {
-  if (plan.faults.length > 0) throw permanentError('The plan has faults.');
   if (plan.toChange.size > 0 && changes === undefined)
     throw permanentError('The store cannot change animals.');
 

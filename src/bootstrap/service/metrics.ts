@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
-import { splitRequestTarget } from '../../adapters/http/http-message.js';
 import { addressOf } from './start-service.js';
 import { TOKENS } from './tokens.js';
 
@@ -64,8 +63,7 @@ async function openAdminPort(container: Container, registry: Registry): Promise<
 
   const { host, adminPort } = container.get(TOKENS.settings);
   const server = createServer((request, response) => {
-    const { path } = splitRequestTarget(request.url ?? '');
-    if (path !== '/metrics') return void response.writeHead(404).end();
+    if (request.url !== '/metrics') return void response.writeHead(404).end();
     response.setHeader('Content-Type', registry.contentType);
     void registry.metrics().then((text) => response.end(text));
   });

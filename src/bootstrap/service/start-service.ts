@@ -14,7 +14,7 @@ export interface Service {
   /**
    * Stops in order: for `drainDelay`, reports not ready and closes each connection after its response; then accepts no
    * new connections, and finishes requests in flight; then closes the store. Resolves to whether all of it finished in
-   * time. Safe to call twice.
+   * time.
    * @param drainDelay how long to keep serving, in milliseconds. Default: the setting.
    */
   stop(drainDelay?: number): Promise<boolean>;
@@ -43,7 +43,7 @@ export async function startService(container: Container): Promise<Service> {
     });
     const boundPort = await server.listen(port, host);
     const origin = `http://${addressOf(host)}:${boundPort}`;
-    const stop = async (drainDelay: number): Promise<boolean> => {
+    const stop = async (drainDelay = settings.drainDelay): Promise<boolean> => {
       readiness.stop();
       if (drainDelay > 0) {
         server.drain();
@@ -52,16 +52,11 @@ export async function startService(container: Container): Promise<Service> {
       const areAllAnswered = await server.close(shutdownDeadline);
       return (await closeInTime(store)) && areAllAnswered;
     };
-    let stopping: Promise<boolean> | undefined;
-    const stopOnce = (drainDelay = settings.drainDelay): Promise<boolean> => {
-      stopping ??= stop(drainDelay);
-      return stopping;
-    };
     return {
       url: origin + basePath,
       docsUrl: `${origin}/docs`,
-      stop: stopOnce,
-      [Symbol.asyncDispose]: async () => void (await stopOnce()),
+      stop,
+      [Symbol.asyncDispose]: async () => void (await stop()),
     };
   } catch (error) {
     await store.close().catch(() => {}); // the first error matters more
