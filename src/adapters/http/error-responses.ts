@@ -73,8 +73,8 @@ export const bodyAlreadyRead = (): HttpError =>
   );
 
 /**
- * The response to an error, with the headers of every response, because not only `handle` sends it. A client never learns
- * the cause of an error, or the message of an error that nobody expected.
+ * The response to an error, with the headers of every response, because not only `handle` sends it. A client never
+ * learns the cause of an error, or the message of an error that nobody expected.
  */
 export function errorResponse(error: unknown, requestId: string): HttpResponse {
   const { code, message, headers } = shownToClient(error, requestId);

@@ -9,8 +9,8 @@ export interface InsertTries {
 }
 
 /**
- * One try to insert a document. Resolves to `stored` when it is stored, now or by an earlier try whose response was lost;
- * otherwise to the unique field whose value another document has.
+ * One try to insert a document. Resolves to `stored` when it is stored, now or by an earlier try whose response was
+ * lost; otherwise to the unique field whose value another document has.
  * @param isOwn whether the stored document with this `_id` is ours. Called only when an earlier try may have stored it.
  */
 export async function tryToInsert<Stored extends { readonly _id: unknown }>(

@@ -33,8 +33,8 @@ export function inPlaceCheck(file: string): (maxAge: number) => void {
 }
 
 /**
- * Refuses a `-wal` beside a file that is not in WAL mode, such as a backup that was put in the place of the store: SQLite
- * would replay it.
+ * Refuses a `-wal` beside a file that is not in WAL mode, such as a backup that was put in the place of the store:
+ * SQLite would replay it.
  */
 export function requireOwnLog(file: string): void {
   const log = `${file}-wal`;

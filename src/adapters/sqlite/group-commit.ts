@@ -6,9 +6,9 @@ import { retryWhileBusy } from './retry-while-busy.js';
 /** A call that waits for its transaction. */
 interface Write {
   /**
-   * Writes, and returns the result of the call. Runs again when the transaction is retried. An error of the animal store
-   * rejects this call alone, and must be thrown before the first change. Any other error rolls back the transaction,
-   * and rejects every waiting call.
+   * Writes, and returns the result of the call. Runs again when the transaction is retried. An error of the animal
+   * store rejects this call alone, and must be thrown before the first change. Any other error rolls back the
+   * transaction, and rejects every waiting call.
    */
   readonly work: () => unknown;
   /** Called with the result after the commit. */

@@ -11,8 +11,8 @@ import type { CallOptions } from '../call-options.js';
  * - Calls may overlap, also across the processes that share the store. An import starts many at once.
  * - A call rejects with `UnavailableError` when the store is unreachable, cannot write or is closed, with the
  *   technology's own error as its `cause`.
- * - A call whose `signal` is aborted rejects with its reason (see `CallOptions`). When a call has settled, it must have removed
- *   every listener that it added to the signal.
+ * - A call whose `signal` is aborted rejects with its reason (see `CallOptions`). When a call has settled, it must have
+ *   removed every listener that it added to the signal.
  */
 export interface PetRepository {
   /**
@@ -28,8 +28,8 @@ export interface PetRepository {
    * process or several. Animal and claim are stored in one step.
    *
    * While the stored claim is valid (`now` is less than its `keepUntil`), a later call stores nothing:
-   * - With an equal fingerprint it resolves to the animal as it was created, `replayed: true`: the given fields under the
-   *   id that is stored with the claim. The animal may have been changed or removed since.
+   * - With an equal fingerprint it resolves to the animal as it was created, `replayed: true`: the given fields under
+   *   the id that is stored with the claim. The animal may have been changed or removed since.
    * - With another fingerprint it rejects.
    * @throws {IdempotencyKeyReusedError} the valid claim has another fingerprint. Nothing is stored.
    * @throws {IdempotencyConflictError} an earlier call for this scope and key is still in progress. Nothing is stored.

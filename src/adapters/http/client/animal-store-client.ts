@@ -25,8 +25,8 @@ import { requestSender, type AnimalStoreClientOptions } from './send-request.js'
  * (`CORS_ORIGINS`).
  *
  * It retries a call when the service is unreachable or responds with 408, 429, 502, 503 or 504, or with 409 while a
- * create with the same key is in progress. It does not retry a removal, or a change with `from`, whose outcome is unknown:
- * the retry could fail because the first attempt succeeded. A call without a `signal` ends after 30 seconds.
+ * create with the same key is in progress. It does not retry a removal, or a change with `from`, whose outcome is
+ * unknown: the retry could fail because the first attempt succeeded. A call without a `signal` ends after 30 seconds.
  *
  * Besides the port's errors, every operation may reject with a `ServiceError`, whose code only HTTP has, such as
  * `invalid_api_key`. An error of the port that came with a response has a `ServiceError` as its cause, with the

@@ -53,8 +53,8 @@ class FetchRequest implements HttpRequest {
   }
 
   /**
-   * @throws {HttpError} `internal_error`: other code has read the body. Some hosts then report `body: null`, which reads
-   * as an empty body.
+   * @throws {HttpError} `internal_error`: other code has read the body. Some hosts then report `body: null`, which
+   * reads as an empty body.
    */
   async readBody(limit: number): Promise<Uint8Array> {
     const { body, bodyUsed } = this.#request;

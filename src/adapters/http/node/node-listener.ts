@@ -7,8 +7,8 @@ import { writeResponse } from './write-response.js';
  * The animal store as a `RequestListener`, which is also a middleware of Express and its like. It answers every
  * request, resolves when the response is written, and never rejects.
  *
- * With `passFailures`, a failure, which is a response of 500 or above, goes to `next` where the host gives one, as Express
- * does: its error handlers then respond. Default: false.
+ * With `passFailures`, a failure, which is a response of 500 or above, goes to `next` where the host gives one, as
+ * Express does: its error handlers then respond. Default: false.
  */
 export function createNodeListener(
   http: HttpInterface,

@@ -64,8 +64,8 @@ export class NodeServer {
   #isDraining = false;
 
   /**
-   * @param listener if it throws or rejects before it responds, the server sends the response to that error: 500, unless
-   * the error has a code of the interface
+   * @param listener if it throws or rejects before it responds, the server sends the response to that error: 500,
+   * unless the error has a code of the interface
    */
   constructor(listener: Listener, options: NodeServerOptions = {}) {
     this.#listener = listener;
