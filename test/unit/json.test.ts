@@ -11,6 +11,7 @@ describe('parseJson', () => {
     ['{"a":-9223372036854775808}', { a: -MAX - 1n }],
     ['9223372036854775808', MAX + 1n],
     ['[7.0,7e2,-0]', [7n, 700n, 0n]],
+    ['[70e-1,7.0000000000000000,-0e-9]', [7n, 7n, 0n]],
     ['[1.5,75e-1,9.2e18,1e400]', [1.5, 7.5, 9.2e18, Infinity]],
     ['[4503599627370497.5,100000000000000.00000000000001,1e-400]', [NaN, NaN, NaN]],
     ['"9007199254740993"', '9007199254740993'],
@@ -35,7 +36,7 @@ describe('parseJson', () => {
 
 describe('parseJsonFast', () => {
   const integer = fc.bigInt({ min: -MAX - 1n, max: MAX }).map(String);
-  const rounded = fc.constantFrom('100000000000000.00000000000001', '1e-400');
+  const rounded = fc.constantFrom('100000000000000.00000000000001', '1e-400', '70e-1');
   const member = fc.oneof(
     integer,
     rounded,
