@@ -40,16 +40,14 @@ class KoaRequest extends NodeRequest {
     return kept;
   }
 
-  /** Lets koa-bodyparser read the body. */
+  /** Lets koa-bodyparser read the body, on a context of its own: it must not touch the host's. */
   async #readText(limit: number): Promise<string> {
-    const { req, res, request } = this.#context;
+    const { app, req, res } = this.#context;
     delete req.headers['content-encoding']; // it is `identity` here, and the parser refuses `Identity`
-    // The parser skips a request whose `body` is set, and the host's own sets {} for types that it does not read.
-    request.body = undefined;
-    this.#context['disableBodyParser'] = false;
+    const context = app.createContext(req, res);
     try {
-      await this.#parseBody(this.#context, async () => {});
-      return request.rawBody as string;
+      await this.#parseBody(context, async () => {});
+      return context.request.rawBody as string;
     } catch (error) {
       const { type, body } = error as { readonly type?: unknown; readonly body?: unknown };
       if (typeof body === 'string') return body; // refused, perhaps wrongly: the interface parses it itself
