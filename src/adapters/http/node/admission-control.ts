@@ -1,15 +1,22 @@
 import { BusyError, type Admission, type Permit } from '../admission.js';
 import type { HttpRequest } from '../http-message.js';
 import { scheduler } from './fair-scheduler.js';
+import { Pool } from './pool.js';
 
 // One error for all: capturing a stack costs more than the response.
 const TOO_MANY = new BusyError('too many requests at once, or too many of this caller');
 const TOO_LATE = new BusyError('too busy to answer soon');
 
-/** The part of a pool that one caller may hold. */
-const SHARE = 0.75;
 /** How long a call of the store may continue after its response and still be counted, in milliseconds. */
 const MAX_ABANDONED_TIME = 60_000;
+
+/** What the requests of a process share. */
+interface Capacity {
+  readonly working: Pool;
+  /** Requests whose bodies are being read. */
+  readonly reading: Pool;
+  readonly maxWait: number;
+}
 
 /**
  * Shares the event loop and the places for requests among callers. A caller is an API key; all requests without one are
@@ -17,10 +24,7 @@ const MAX_ABANDONED_TIME = 60_000;
  * gets more than three quarters of the places, and a caller that holds none always gets one.
  */
 export class AdmissionControl implements Admission {
-  readonly #working: Pool;
-  /** Requests whose bodies are being read. */
-  readonly #reading: Pool;
-  readonly #maxWait: number;
+  readonly #capacity: Capacity;
 
   constructor({
     maxInFlight = 256,
@@ -31,90 +35,78 @@ export class AdmissionControl implements Admission {
     /** How long a request may wait for its caller's turn, in milliseconds. Default: 250. */
     readonly maxWait?: number;
   } = {}) {
-    this.#working = new Pool(maxInFlight);
-    this.#reading = new Pool(maxInFlight);
-    this.#maxWait = maxWait;
+    this.#capacity = { working: new Pool(maxInFlight), reading: new Pool(maxInFlight), maxWait };
   }
 
   /** The number of requests in progress. */
   get inFlight(): number {
-    return this.#working.used;
+    return this.#capacity.working.used;
   }
 
   admit(request: Pick<HttpRequest, 'onSent'>): Permit {
-    let caller = '';
-    let place: Pool | undefined;
-    let hasEnded = false;
-    /** Takes a place in a pool, and gives back the one that the request has. */
-    const moveTo = (pool: Pool): void => {
-      if (hasEnded) return;
-      if (pool.refuses(caller)) throw TOO_MANY;
-      place?.add(caller, -1);
-      pool.add(caller, 1);
-      place = pool;
-    };
-    return {
-      admitCaller: async (keyId) => {
-        caller = keyId;
-        if (this.#working.refuses(caller)) throw TOO_MANY;
-        const since = performance.now();
-        const hasQueued = await scheduler.takeTurn(caller);
-        // A pause of the whole process is not a queue: it refuses nobody.
-        const isLate = hasQueued && performance.now() - since > this.#maxWait;
-        if (hasEnded || isLate) throw TOO_LATE;
-        moveTo(this.#working);
-      },
-      whileReading: async (work) => {
-        moveTo(this.#reading);
-        const result = await work();
-        moveTo(this.#working);
-        return result;
-      },
-      end: (work) => {
-        if (hasEnded) return;
-        hasEnded = true;
-        const pool = place;
-        if (pool === undefined) return;
-        const sent = new Promise<void>((resolve) =>
-          request.onSent ? request.onSent(resolve) : resolve(),
-        );
-        // Reading ends with the response. Only a call of the store may go on.
-        const settled = pool === this.#working && work && settledOrAbandoned(work);
-        void Promise.allSettled([sent, settled]).then(() => pool.add(caller, -1));
-      },
-    };
+    return new PlacePermit(this.#capacity, request);
   }
 }
 
-/** Settles when the work does, at the latest after `MAX_ABANDONED_TIME`. */
+/** The permit of a request, which holds at most one place. */
+class PlacePermit implements Permit {
+  readonly #capacity: Capacity;
+  readonly #request: Pick<HttpRequest, 'onSent'>;
+  #caller = '';
+  /** Where the request holds its place. */
+  #pool: Pool | undefined;
+  #hasEnded = false;
+
+  constructor(capacity: Capacity, request: Pick<HttpRequest, 'onSent'>) {
+    this.#capacity = capacity;
+    this.#request = request;
+  }
+
+  async admitCaller(keyId: string): Promise<void> {
+    const { working, maxWait } = this.#capacity;
+    this.#caller = keyId;
+    if (working.refuses(keyId)) throw TOO_MANY;
+    const since = performance.now();
+    const hasQueued = await scheduler.takeTurn(keyId);
+    // A pause of the whole process is not a queue: it refuses nobody.
+    const isLate = hasQueued && performance.now() - since > maxWait;
+    if (this.#hasEnded || isLate) throw TOO_LATE;
+    this.#moveTo(working);
+  }
+
+  async whileReading<T>(work: () => Promise<T>): Promise<T> {
+    this.#moveTo(this.#capacity.reading);
+    const result = await work();
+    this.#moveTo(this.#capacity.working);
+    return result;
+  }
+
+  end(work?: Promise<unknown>): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    if (this.#pool) void this.#giveBack(this.#pool, work);
+  }
+
+  /** Takes a place in a pool for the one that the request has. Once it has ended, does nothing. */
+  #moveTo(pool: Pool): void {
+    if (this.#hasEnded) return;
+    if (pool.refuses(this.#caller)) throw TOO_MANY;
+    this.#pool?.giveBack(this.#caller);
+    pool.take(this.#caller);
+    this.#pool = pool;
+  }
+
+  async #giveBack(pool: Pool, work: Promise<unknown> | undefined): Promise<void> {
+    const request = this.#request;
+    await new Promise<void>((resolve) => (request.onSent ? request.onSent(resolve) : resolve()));
+    // Reading ends with the response. Only a call of the store may go on.
+    if (work && pool === this.#capacity.working) await settledOrAbandoned(work);
+    pool.giveBack(this.#caller);
+  }
+}
+
+/** Resolves when the work settles, at the latest after `MAX_ABANDONED_TIME`. */
 const settledOrAbandoned = (work: Promise<unknown>): Promise<unknown> => {
   const late = new Promise((resolve) => setTimeout(resolve, MAX_ABANDONED_TIME).unref());
-  return Promise.race([work, late]);
+  return Promise.race([Promise.allSettled([work]), late]);
 };
-
-/** Places, and how many of them each caller holds. */
-class Pool {
-  readonly #size: number;
-  readonly #held = new Map<string, number>();
-  used = 0;
-
-  constructor(size: number) {
-    this.#size = size;
-  }
-
-  /** Whether a caller gets no further place: it holds its whole share, or it holds any and none is left. */
-  refuses(caller: string): boolean {
-    const held = this.#held.get(caller) ?? 0;
-    if (held === 0) return false;
-    const share = Math.ceil(this.#size * SHARE);
-    return held >= share || this.used >= this.#size;
-  }
-
-  /** Adds to the places that a caller holds, without a check. */
-  add(caller: string, count: number): void {
-    this.used += count;
-    const held = (this.#held.get(caller) ?? 0) + count;
-    if (held > 0) this.#held.set(caller, held);
-    else this.#held.delete(caller);
-  }
-}
