@@ -51,7 +51,7 @@ export interface ApiKeyRequest {
   readonly expiresAt?: Date | undefined;
 }
 
-/** The id of the first key of a store. A random id is this one with a probability of 1 in 62^8. */
+/** The id of the first key of a store. One random id in 62^8 equals it. */
 const FIRST_ID = '00000000';
 
 /** Manages keys. Every operation may reject with `UnavailableError`. */
@@ -71,12 +71,6 @@ export class ManagedApiKeys {
    * @throws {InvalidParameterError} naming every fault of the request. Nothing was stored.
    */
   async issue(request: ApiKeyRequest, options?: CallOptions): Promise<IssuedApiKey> {
-    const { name, scopes, expiresAt } = request;
-    requireNoFaults({
-      name: nameFault(name),
-      scopes: scopesFault(scopes),
-      expiresAt: this.#expiryFault(expiresAt),
-    });
     const issued = await this.#add(this.#generate(), request, options);
     if (issued) return issued;
     // Not retried: it almost never happens.
@@ -105,12 +99,20 @@ export class ManagedApiKeys {
     return revoked && managedApiKey(revoked, now);
   }
 
-  /** Resolves to `undefined` if the id is taken. */
+  /**
+   * Resolves to `undefined` if the id is taken.
+   * @throws {InvalidParameterError} naming every fault of the request. Nothing was stored.
+   */
   async #add(
     { key, ...generated }: GeneratedKey,
     { name, scopes, expiresAt }: ApiKeyRequest,
     options: CallOptions | undefined,
   ) {
+    requireNoFaults({
+      name: nameFault(name),
+      scopes: scopesFault(scopes),
+      expiresAt: this.#expiryFault(expiresAt),
+    });
     const record: ApiKeyRecord = {
       ...generated,
       name,
