@@ -1,5 +1,5 @@
 /**
- * For embedding the animal store: its domain, ports, errors and exact JSON. Importing it loads no adapter, and prints,
+ * For embedding the animal store: its domain, use cases, ports, errors and exact JSON. Importing it loads no adapter, and prints,
  * reads and opens nothing.
  *
  * @packageDocumentation

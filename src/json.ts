@@ -17,8 +17,8 @@ const PLAIN_INTEGER = /^-?[0-9]{1,19}$/;
 
 /**
  * Reads a JSON text. Integers become bigints: up to ±(2^53 - 1) in any spelling (`7`, `7.0`, `7e2`), and beyond it in
- * plain decimal of at most 19 digits. A fraction that JSON.parse would round to an integer becomes NaN. Other numbers
- * stay numbers. If a member is repeated, the last one counts.
+ * plain decimal of at most 19 digits. A fraction that JSON.parse would round to a safe integer becomes NaN. Other
+ * numbers stay numbers. If a member is repeated, the last one counts.
  * @throws {SyntaxError} the text is not JSON, or is nested too deep
  */
 export function parseJson(text: string): unknown {
@@ -34,7 +34,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Whether a JSON number is an integer: there are only zeros behind its point, once its exponent has moved that. */
+/** Whether a JSON number is an integer: only zeros follow its point, after its exponent has moved the point. */
 function isInteger(source: string): boolean {
   const [mantissa = '', exponent = '0'] = source.toLowerCase().split('e');
   const [, fraction = ''] = mantissa.split('.');
@@ -43,25 +43,25 @@ function isInteger(source: string): boolean {
   return decimals <= 0 || Number(digits.slice(-decimals)) === 0;
 }
 
-/** A number that JSON.parse may round: it has more than 15 digits, or a negative exponent. */
+/** A number that JSON.parse may round: it has more than 15 digits, with the point, or a negative exponent. */
 const MAY_BE_ROUNDED = /[0-9.]{16}|[0-9]e-/i;
 
-/** At least two objects or arrays. Only `parseJson` refuses some depth: JSON.parse alone would accept any. */
-const NESTED = /[[{][^]*[[{]/;
+/** At least two objects or arrays. JSON.parse alone would accept any depth, unlike `parseJson`. */
+const MAY_BE_NESTED = /[[{][^]*[[{]/;
 
 /**
  * Like `parseJson`, but five times as fast for a flat object without numbers that may be rounded. Its integers stay
  * numbers, which are exact there.
  */
 export const parseJsonFast = (text: string): unknown =>
-  MAY_BE_ROUNDED.test(text) || NESTED.test(text) ? parseJson(text) : JSON.parse(text);
+  MAY_BE_ROUNDED.test(text) || MAY_BE_NESTED.test(text) ? parseJson(text) : JSON.parse(text);
 
 /** JSON.stringify that also writes bigints, as integers. */
 export const stringifyJson = (value: unknown, space?: string | number): string =>
   JSON.stringify(value, writeBigInts, space);
 
 function writeBigInts(this: Readonly<Record<string, unknown>>, name: string, value: unknown) {
-  // Not `value`: if a program has defined BigInt.prototype.toJSON, that is its result.
+  // Not `value`: that is the result of BigInt.prototype.toJSON, if a program has defined it.
   const original = this[name];
   return typeof original === 'bigint' ? exactJson.rawJSON(String(original)) : value;
 }

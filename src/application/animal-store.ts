@@ -32,7 +32,7 @@ export interface AnimalStore {
   /**
    * Returns the animal with this id.
    * @throws {InvalidParameterError} the id is a number that is not a safe integer.
-   * @throws {PetNotFoundError} no animal has this id, or it is not an int64.
+   * @throws {PetNotFoundError} no animal has this id, or it is a bigint beyond int64.
    */
   getPet(id: bigint | number, options?: CallOptions): Promise<Pet>;
 }
@@ -47,7 +47,7 @@ export interface ExperimentalAnimalStore extends AnimalStore {
    * change is atomic: if several callers sell an animal with `from: 'available'`, only one succeeds.
    * @throws {InvalidPetError} naming every fault of the change.
    * @throws {InvalidParameterError} `from` is unknown, or the id is a number that is not a safe integer.
-   * @throws {PetNotFoundError} no animal has this id, or it is not an int64.
+   * @throws {PetNotFoundError} no animal has this id, or it is a bigint beyond int64.
    * @throws {StatusConflictError} the animal does not have the status `from`. Nothing was changed.
    */
   changePet(id: bigint | number, change: Partial<NewPet>, options?: ChangeOptions): Promise<Pet>;
@@ -56,7 +56,7 @@ export interface ExperimentalAnimalStore extends AnimalStore {
    * Removes an animal. The store never assigns its id again, and a retry of its create still resolves to the animal
    * as it was created.
    * @throws {InvalidParameterError} `from` is unknown, or the id is a number that is not a safe integer.
-   * @throws {PetNotFoundError} no animal has this id, or it is not an int64.
+   * @throws {PetNotFoundError} no animal has this id, or it is a bigint beyond int64.
    * @throws {StatusConflictError} the animal does not have the status `from`. It was not removed.
    */
   removePet(id: bigint | number, options?: ChangeOptions): Promise<void>;

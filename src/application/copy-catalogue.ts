@@ -43,7 +43,7 @@ async function copyAll(source: Copyable, target: Copyable, options: CallOptions 
   const copied = await countsOf(target, options);
   if (copied.pets === expected.pets && copied.apiKeys === expected.apiKeys) return copied;
   throw new Error(
-    `It holds ${copied.pets} of ${expected.pets} animals and ${copied.apiKeys} of ${expected.apiKeys} API keys.`,
+    `The target holds ${copied.pets} of ${expected.pets} animals and ${copied.apiKeys} of ${expected.apiKeys} API keys.`,
   );
 }
 

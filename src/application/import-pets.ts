@@ -29,19 +29,19 @@ export interface LineFault {
 
 /** The checked rows of a file. */
 export interface ImportPlan {
-  readonly toAdd: readonly AddedRow[];
+  readonly toAdd: readonly RowToAdd[];
   /** By the id of the animal. */
-  readonly toChange: ReadonlyMap<bigint, ChangedRow>;
+  readonly toChange: ReadonlyMap<bigint, RowToChange>;
   /** The invalid lines, in order. Whether the animals to change exist is not checked yet. */
   readonly faults: readonly LineFault[];
 }
 
-interface AddedRow {
+interface RowToAdd {
   readonly line: number;
   readonly pet: UnsavedPet;
 }
 
-interface ChangedRow {
+interface RowToChange {
   readonly line: number;
   readonly change: Partial<UnsavedPet>;
 }
@@ -51,8 +51,8 @@ export async function planImport(
   rows: AsyncIterable<ImportRow | LineFault>,
   { signal }: CallOptions = {},
 ): Promise<ImportPlan> {
-  const toAdd: AddedRow[] = [];
-  const toChange = new Map<bigint, ChangedRow>();
+  const toAdd: RowToAdd[] = [];
+  const toChange = new Map<bigint, RowToChange>();
   const faults: LineFault[] = [];
   for await (const row of rows) {
     signal?.throwIfAborted();
@@ -75,7 +75,7 @@ export async function planImport(
   return { toAdd, toChange, faults };
 }
 
-/** Where to import. */
+/** Options of `importPets`. */
 export interface ImportOptions extends CallOptions {
   readonly store: Pick<Store, 'pets' | 'changes'>;
   /**
@@ -102,7 +102,7 @@ export interface ImportReport {
 const BATCH_SIZE = 64;
 
 /**
- * Stores the rows of a plan that has no faults. After a failure, import the same content again: within 24 hours, no
+ * Stores the rows of a plan. The caller has refused a plan with faults. After a failure, import the same content again: within 24 hours, no
  * animal is added twice.
  * @throws {Error} a row has an id, and the store has no `changes`. Nothing was stored.
  * @throws what the store throws
@@ -115,7 +115,7 @@ export async function importPets(
     throw permanentError('The store cannot change animals.');
 
   const faults: LineFault[] = [];
-  const differing = new Map<bigint, ChangedRow>();
+  const differing = new Map<bigint, RowToChange>();
   await inBatches(plan.toChange, async ([id, row]) => {
     const pet = await pets.findById(id, { signal });
     if (pet === undefined) faults.push({ line: row.line, message: noAnimalHas(id) });
@@ -124,11 +124,11 @@ export async function importPets(
   const report = { added: plan.toAdd.length, changed: differing.size, faults };
   if (dryRun || faults.length > 0) return report;
 
-  const animals = createAnimalStore({ pets, clock });
+  const animalStore = createAnimalStore({ pets, clock });
   let added = 0;
   await inBatches(plan.toAdd, async ({ line, pet }) => {
     const idempotencyKey = { scope: source, key: String(line) };
-    const { replayed } = await animals.createPet(pet, { idempotencyKey, signal });
+    const { replayed } = await animalStore.createPet(pet, { idempotencyKey, signal });
     if (!replayed) added += 1;
   });
   await inBatches(differing, async ([id, { line, change }]) => {
@@ -141,8 +141,8 @@ export async function importPets(
 const differs = (pet: Pet, change: Partial<UnsavedPet>): boolean =>
   PET_FIELDS.some((field) => change[field] !== undefined && change[field] !== pet[field]);
 
-/** @throws {InvalidPetError} it is not an int64, or an earlier row has it */
-function requireUniqueId(given: unknown, earlier: ReadonlyMap<bigint, ChangedRow>): bigint {
+/** @throws {InvalidPetError} it is not an int64, or an earlier valid row has it */
+function requireUniqueId(given: unknown, earlier: ReadonlyMap<bigint, RowToChange>): bigint {
   const id = toInt64(given);
   if (id === undefined) throw invalidId(INT64_RULE);
   const other = earlier.get(id);

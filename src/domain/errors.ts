@@ -23,7 +23,7 @@ export interface Fault {
   readonly message: string;
 }
 
-/** Base of the errors that the operations of an animal store reject with. */
+/** Base of the errors of an animal store's operations. */
 export abstract class AnimalStoreError<
   Code extends AnimalStoreErrorCode = AnimalStoreErrorCode,
 > extends Error {
@@ -44,7 +44,7 @@ export abstract class AnimalStoreError<
 /** The animal breaks a rule. Nothing was stored. */
 export class InvalidPetError extends AnimalStoreError<'invalid_pet'> {
   override readonly name = 'InvalidPetError';
-  /** Every fault. Empty if a remote store has sent only the message. */
+  /** Every fault. Empty if a remote service has sent only the message. */
   readonly faults: readonly Fault[];
 
   constructor(faults: readonly Fault[], options?: ErrorOptions) {
@@ -56,7 +56,7 @@ export class InvalidPetError extends AnimalStoreError<'invalid_pet'> {
 /** A parameter of a call is not valid. */
 export class InvalidParameterError extends AnimalStoreError<'invalid_parameter'> {
   override readonly name = 'InvalidParameterError';
-  /** Every fault. Empty if a remote store has sent only the message. */
+  /** Every fault. Empty if a remote service has sent only the message. */
   readonly faults: readonly Fault[];
 
   constructor(faults: readonly Fault[], options?: ErrorOptions) {
@@ -111,7 +111,7 @@ export class IdempotencyKeyReusedError extends AnimalStoreError<'idempotency_key
 /** The animal does not have the status that the call requires. Nothing was changed. */
 export class StatusConflictError extends AnimalStoreError<'status_conflict'> {
   override readonly name = 'StatusConflictError';
-  /** The animal's status. `undefined` if a remote store has not sent it. */
+  /** The animal's status. `undefined` if a remote service has not sent it. */
   readonly status: PetStatus | undefined;
 
   constructor(status?: PetStatus, options?: ErrorOptions) {

@@ -6,11 +6,11 @@ import { isBlank, isLongerThan, textFault } from './text.js';
 /** An animal of the store. Always valid, and frozen. */
 export interface Pet {
   /**
-   * Assigned by the store on creation: positive, unique, never assigned again. Only a restored backup or a copy brings
-   * back the id of a removed animal. Lists are in ascending order of id.
+   * Assigned by the store on creation: positive, unique, never assigned again, except by a store that was restored from
+   * an older backup. Lists are in ascending order of id.
    */
   readonly id: bigint;
-  /** Unicode text that is not blank, kept exactly as given. */
+  /** As in `NewPet`. */
   readonly name: string;
   /** The category that the animal belongs to: any int64. */
   readonly categoryId: bigint;
@@ -107,7 +107,7 @@ export function requireStatus({ status }: Pet, from: PetStatus | undefined): voi
 export const fingerprintOf = ({ name, categoryId, status }: UnsavedPet): string =>
   JSON.stringify([name, String(categoryId), status]);
 
-/** A safe number as a bigint. Any other value stays as it is: `valid` refuses it. */
+/** A safe number as a bigint. Any other value stays as it is, for `valid` to check. */
 const exact = (categoryId: bigint | number): bigint =>
   toInt64(categoryId) ?? (categoryId as bigint);
 

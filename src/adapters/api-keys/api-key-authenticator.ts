@@ -60,7 +60,7 @@ export class ApiKeyAuthenticator implements Authenticator {
     const state = apiKeyState(found, this.#clock.now().getTime());
     if (state === 'active') return accepted(keyId, scopes.filter(isScope));
     if (state === 'revoked') return { ok: false, reason: 'revoked', keyId };
-    return { ok: false, reason: 'expired', keyId, at: new Date(Number(expiresAt)) };
+    return { ok: false, reason: 'expired', keyId, at: new Date(expiresAt ?? NaN) };
   }
 }
 

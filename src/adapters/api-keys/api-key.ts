@@ -46,7 +46,8 @@ const randomText = (length: number): string =>
   Array.from({ length }, () => BASE62.charAt(randomInt(BASE62.length))).join('');
 
 /** CRC-32, as six digits in base62. */
-const checksum = (content: string): string =>
-  [5, 4, 3, 2, 1, 0]
-    .map((place) => BASE62.charAt(Math.floor(crc32(content) / 62 ** place) % 62))
-    .join('');
+function checksum(content: string): string {
+  const crc = crc32(content);
+  const digits = [5, 4, 3, 2, 1, 0].map((place) => Math.floor(crc / 62 ** place) % 62);
+  return digits.map((digit) => BASE62.charAt(digit)).join('');
+}

@@ -20,7 +20,7 @@ export function openMemoryStore(): CompleteStore {
   let greatestId = 0n;
   /** In ascending order of id. */
   let petsById = new Map<bigint, Pet>();
-  /** By `claimId`. A claim outlives its animal. */
+  /** By `claimId`, the oldest first, unless the clock went backwards. A claim outlives its animal. */
   const claims = new Map<string, Claim & { readonly petId: bigint }>();
   const apiKeysById = new Map<string, ApiKeyRecord>();
 
@@ -44,19 +44,18 @@ export function openMemoryStore(): CompleteStore {
 
     async addOnce(pet, claim, now, { signal } = {}) {
       beginCall('adding an animal', signal);
-      const claimKey = claimId(claim);
-      const earlier = claims.get(claimKey);
+      const id = claimId(claim);
+      const earlier = claims.get(id);
       if (earlier && earlier.keepUntil > now) {
         if (earlier.fingerprint !== claim.fingerprint) throw new IdempotencyKeyReusedError();
         return { pet: petWithId(earlier.petId, pet), replayed: true };
       }
-      // The oldest claims come first, as long as the clock does not go backwards: a Map keeps the order of insertion.
-      for (const [oldKey, { keepUntil }] of claims) {
+      for (const [oldId, { keepUntil }] of claims) {
         if (keepUntil > now) break;
-        claims.delete(oldKey);
+        claims.delete(oldId);
       }
       const stored = insert(pet);
-      claims.set(claimKey, { ...claim, petId: stored.id });
+      claims.set(id, { ...claim, petId: stored.id });
       return { pet: stored, replayed: false };
     },
 
@@ -65,13 +64,13 @@ export function openMemoryStore(): CompleteStore {
       return petsById.get(id);
     },
 
-    async list({ after, limit, status }, { signal } = {}) {
+    async list({ after = 0n, limit, status }, { signal } = {}) {
       beginCall('listing animals', signal);
       const page: Pet[] = [];
       for (const pet of petsById.values()) {
         if (page.length === limit) break;
-        const isAfter = after === undefined || pet.id > after;
-        if (isAfter && (status === undefined || pet.status === status)) page.push(pet);
+        const hasStatus = status === undefined || pet.status === status;
+        if (hasStatus && pet.id > after) page.push(pet);
       }
       return page;
     },
@@ -161,7 +160,7 @@ export const memoryStoreFactory: StoreFactory = {
   async open(url, options = {}) {
     if (url === 'memory:' && openModeOf(options) === 'create') return openMemoryStore();
     throw permanentError(
-      'The URL of a store in memory is memory: and nothing more. It is always new, so only the mode create can open it.',
+      'The URL of a store in memory is "memory:" alone. It is always new, so only the mode create can open it.',
     );
   },
 };

@@ -17,7 +17,7 @@ import type { CallOptions } from '../call-options.js';
 export interface PetRepository {
   /**
    * Stores the animal under a new id: positive, never assigned before, not even to a removed animal, and greater than
-   * every id that it returned before this call began. Two repositories on one store may assign from separate ranges.
+   * every id that this repository returned before the call. Two repositories on one store may assign from separate ranges.
    * Durable stores resolve after the commit is on disk (or acknowledged by a majority). Every later read sees the
    * animal.
    */
@@ -30,8 +30,7 @@ export interface PetRepository {
    * While the stored claim is valid (`now` is less than its `keepUntil`), a later call stores nothing:
    * - With an equal fingerprint it resolves to the animal as it was created, `replayed: true`: the given fields under
    *   the id that is stored with the claim. The animal may have been changed or removed since.
-   * - With another fingerprint it rejects.
-   * @throws {IdempotencyKeyReusedError} the valid claim has another fingerprint. Nothing is stored.
+   * - With another fingerprint it rejects with `IdempotencyKeyReusedError`.
    * @throws {IdempotencyConflictError} an earlier call for this scope and key is still in progress. Nothing is stored.
    */
   addOnce(pet: UnsavedPet, claim: Claim, now: number, options?: CallOptions): Promise<CreatedPet>;
@@ -58,13 +57,13 @@ export interface Claim extends IdempotencyKey {
   /** Equal for equal animals, different for different ones: `fingerprintOf`. */
   readonly fingerprint: string;
   /**
-   * Milliseconds since 1970. From then on the key counts as unused. A store that removes expired
-   * claims by its own clock waits at least an hour more: the clocks of callers may be behind.
+   * Milliseconds since 1970. From then on the key counts as unused. A store that several processes share removes the
+   * claim only `CLOCK_TOLERANCE` later.
    */
   readonly keepUntil: number;
 }
 
-/** How long an expired claim is kept for callers whose clock is behind: an hour, in milliseconds. */
+/** How long a shared store keeps an expired claim, for callers whose clock is behind: an hour, in milliseconds. */
 export const CLOCK_TOLERANCE = 60 * 60 * 1000;
 
 /** A text that is different for every pair of scope and key. */

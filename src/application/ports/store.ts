@@ -61,7 +61,7 @@ export interface OpenOptions {
 const OPEN_MODES = ['create', 'existing', 'read'] as const;
 
 /**
- * What opening may do if no store exists: `create` makes one, `existing` and `read` fail. With `read`, every write
+ * If no store exists, `create` makes one; `existing` and `read` fail. With `read`, every write
  * rejects with `UnavailableError`, and all reads see one snapshot if the technology has snapshots.
  */
 export type OpenMode = (typeof OPEN_MODES)[number];
@@ -84,5 +84,5 @@ export function requireWritable(mode: OpenMode, doing: string): void {
 }
 
 /** An error that a retry cannot fix. Commands recognise it by `isPermanent`, not by its class. */
-export const permanentError = (message: string): Error =>
-  Object.assign(new Error(message), { isPermanent: true });
+export const permanentError = (message: string): Error & { readonly isPermanent: true } =>
+  Object.assign(new Error(message), { isPermanent: true } as const);
