@@ -1,14 +1,19 @@
 import type { ApiKeyRecord, ApiKeyRepository } from '../../application/ports/api-key-repository.js';
 import type { CatalogueTransfer } from '../../application/ports/catalogue-transfer.js';
 import type { PetChanges } from '../../application/ports/pet-changes.js';
-import { claimId, type Claim, type PetRepository } from '../../application/ports/pet-repository.js';
+import {
+  claimId,
+  replayOf,
+  type Claim,
+  type PetRepository,
+} from '../../application/ports/pet-repository.js';
 import {
   openModeOf,
   permanentError,
   type CompleteStore,
   type StoreFactory,
 } from '../../application/ports/store.js';
-import { IdempotencyKeyReusedError, UnavailableError } from '../../domain/errors.js';
+import { UnavailableError } from '../../domain/errors.js';
 import { petWithId, requireStatus, type Pet, type UnsavedPet } from '../../domain/pet.js';
 
 /**
@@ -46,10 +51,7 @@ export function openMemoryStore(): CompleteStore {
       beginCall('adding an animal', signal);
       const id = claimId(claim);
       const earlier = claims.get(id);
-      if (earlier && earlier.keepUntil > now) {
-        if (earlier.fingerprint !== claim.fingerprint) throw new IdempotencyKeyReusedError();
-        return { pet: petWithId(earlier.petId, pet), replayed: true };
-      }
+      if (earlier && earlier.keepUntil > now) return replayOf(earlier, pet, claim);
       for (const [oldId, { keepUntil }] of claims) {
         if (keepUntil > now) break;
         claims.delete(oldId);

@@ -1,9 +1,5 @@
-import { claimId, type PetRepository } from '../../application/ports/pet-repository.js';
-import {
-  IdempotencyConflictError,
-  IdempotencyKeyReusedError,
-  UnavailableError,
-} from '../../domain/errors.js';
+import { claimId, replayOf, type PetRepository } from '../../application/ports/pet-repository.js';
+import { IdempotencyConflictError, UnavailableError } from '../../domain/errors.js';
 import { fingerprintOf, petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import { READ_OPTIONS } from './mongo-client.js';
 import type { MongoConnection } from './mongo-connection.js';
@@ -57,17 +53,16 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
       return added as Pet; // without a claim, no other animal has it
     },
 
-    addOnce(pet, { fingerprint, keepUntil, ...scopeAndKey }, now, options) {
-      const claim = { key: claimId(scopeAndKey), fingerprint, keepUntil };
+    addOnce(pet, claim, now, options) {
+      const { fingerprint, keepUntil } = claim;
+      const key = claimId(claim);
       const tries: AddTries = {};
       return write('adding an animal', options, async () => {
-        const added = await tryToAdd(tries, pet, claim);
+        const added = await tryToAdd(tries, pet, { key, fingerprint, keepUntil });
         if (added) return { pet: added, replayed: false };
-        const earlier = await pets.findOne({ 'claim.key': { $eq: claim.key } }, READ_OPTIONS);
-        if (earlier?.claim && earlier.claim.keepUntil > now) {
-          if (earlier.claim.fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
-          return { pet: petWithId(earlier._id, pet), replayed: true };
-        }
+        const earlier = await pets.findOne({ 'claim.key': { $eq: key } }, READ_OPTIONS);
+        if (earlier?.claim && earlier.claim.keepUntil > now)
+          return replayOf({ ...earlier.claim, petId: earlier._id }, pet, claim);
         if (earlier) await pets.updateOne({ _id: { $eq: earlier._id } }, { $unset: { claim: 1 } });
         // The claim is free now, or no majority has its animal yet: `write` retries.
         throw new IdempotencyConflictError();

@@ -1,10 +1,10 @@
 import type { CreatedPet } from '../../application/animal-store.js';
 import {
   CLOCK_TOLERANCE,
+  replayOf,
   type Claim,
   type PetRepository,
 } from '../../application/ports/pet-repository.js';
-import { IdempotencyKeyReusedError } from '../../domain/errors.js';
 import { petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import { FIND_PET, INSERT_PET, PET_COLUMNS, toPet, toRow, type PetRow } from './pet-row.js';
 import type { SqliteConnection } from './sqlite-connection.js';
@@ -41,11 +41,7 @@ export function sqlitePets(connection: SqliteConnection): PetRepository {
   function insertOnce(pet: UnsavedPet, claim: Claim, now: number): CreatedPet {
     const { scope, key, fingerprint, keepUntil } = claim;
     const earlier = sql.findClaim.get(scope, key, now);
-    if (earlier !== undefined) {
-      const [earlierFingerprint, petId] = earlier;
-      if (earlierFingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
-      return { pet: petWithId(petId, pet), replayed: true };
-    }
+    if (earlier) return replayOf({ fingerprint: earlier[0], petId: earlier[1] }, pet, claim);
     const inserted = insert(pet);
     sql.putClaim.run(scope, key, fingerprint, inserted.id, keepUntil);
     for (const expired of sql.findExpired.all(now - CLOCK_TOLERANCE))
