@@ -1,9 +1,6 @@
 import type { CallOptions } from './call-options.js';
-import type { PetRepository } from './ports/pet-repository.js';
+import { petPages } from './pet-pages.js';
 import { permanentError, type CompleteStore, type Store } from './ports/store.js';
-
-/** How many animals are read and written at once. */
-const PAGE_SIZE = 1000;
 
 /**
  * Copies animals, under their ids, and API keys into an empty store, and compares the counts. First stop every program
@@ -58,16 +55,4 @@ async function countsOf({ pets, apiKeys }: Copyable, options: CallOptions | unde
   let count = 0;
   for await (const page of petPages(pets, options)) count += page.length;
   return { pets: count, apiKeys: (await apiKeys.list(options)).length };
-}
-
-/** Every page of a store, in ascending order of id. */
-export async function* petPages(pets: PetRepository, options?: CallOptions) {
-  let after: bigint | undefined;
-  while (true) {
-    const page = await pets.list({ after, limit: PAGE_SIZE }, options);
-    const last = page.at(-1)?.id;
-    if (last === undefined) return;
-    yield page;
-    after = last;
-  }
 }

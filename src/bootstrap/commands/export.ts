@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { open, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { petPages } from '../../application/copy-catalogue.js';
+import { petPages } from '../../application/pet-pages.js';
 import type { Pet } from '../../domain/pet.js';
 import { stringifyJson } from '../../json.js';
 import { addCommand, fileError, note, type CommandContext } from './command-context.js';
