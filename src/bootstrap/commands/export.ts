@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { open, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
+import { unlessAborted } from '../../application/call-options.js';
 import { petPages } from '../../application/pet-pages.js';
 import type { Pet } from '../../domain/pet.js';
 import { stringifyJson } from '../../json.js';
-import { addCommand, fileError, note, type CommandContext } from './command-context.js';
+import { addCommand, fileError, note, print, type CommandContext } from './command-context.js';
 import { COLUMNS, formatOf, formatOption } from './pet-file.js';
 import { withStore } from './with-store.js';
 
@@ -30,8 +31,10 @@ async function exportPets(context: CommandContext, file: string, asCsv: boolean)
         exported += page.length;
       }
     }
-    if (file === '-') await pipeline(lines(), io.stdout, { end: false, signal });
-    else await writeNewFile(file, lines(), signal);
+    if (file === '-') {
+      await pipeline(lines(), io.stdout, { end: false, signal });
+      await unlessAborted(print(io, ''), signal); // the exit would lose what stdout still holds
+    } else await writeNewFile(file, lines(), signal);
     note(io, `Exported animals: ${exported}`);
   });
 }
