@@ -64,6 +64,25 @@ describe('The process', () => {
     expect(await listing.ended).to.equal(2);
   });
 
+  it('exports every animal to a reader that is slow', async () => {
+    // More than a pipe holds, and less than that and the buffer of a stream.
+    const lines = Array.from(
+      { length: 2000 },
+      (_, index) => `animal number ${index},7,available\n`,
+    );
+    writeFileSync(`${folder}/animals.csv`, `name,categoryId,status\n${lines.join('')}`);
+    const store = { STORE_URL: 'sqlite:a.db' };
+    expect(await program(folder, 'import animals.csv', store).ended).to.equal(0);
+
+    const exported = shell(
+      folder,
+      '"$NODE" "$MAIN" export - --format csv | (sleep 1; wc -l)',
+      store,
+    );
+    await exported.ended;
+    expect(exported.out.trim()).to.equal('2001');
+  });
+
   it('keeps serving when the reader of its log has closed the pipe', async () => {
     const child = program(folder, 'serve', SERVICE);
     const url = await child.ready();
