@@ -13,8 +13,8 @@ export const ACCEPT_PATCH = { 'Accept-Patch': PATCH_TYPES.join(', ') };
 /**
  * Reads a JSON object from the body, with exact integers. The use case checks its members.
  *
- * While the body arrives, the request holds a place for reading instead of one for working, and its deadline stands
- * still. Afterwards the deadline starts anew.
+ * While the body arrives, the request holds a place for reading instead of one for working, and its deadline stops.
+ * Afterwards the deadline starts anew.
  * @param types the media types that the body may have
  * @throws {HttpError} `missing_body`, `unsupported_media_type`, `payload_too_large` or `malformed_json`
  * @throws {InvalidPetError} it is not an object
@@ -56,11 +56,10 @@ function mediaTypeFault(request: HttpRequest, types: readonly string[]): HttpErr
   return new HttpError(
     'unsupported_media_type',
     'The body must be JSON: send the header Content-Type: application/json.',
-    { Accept: 'application/json', ...(request.method === 'PATCH' && ACCEPT_PATCH) },
+    { Accept: 'application/json', ...(types === PATCH_TYPES && ACCEPT_PATCH) },
   );
 }
 
-/** Skips a byte order mark. */
 const utf8 = new TextDecoder();
 
 const malformedJson = (message: string): HttpError => new HttpError('malformed_json', message);
@@ -71,7 +70,7 @@ function objectIn(text: string): object {
     throw malformedJson('The body must be JSON in UTF-8; it holds bytes that are not UTF-8.');
   let value: unknown;
   try {
-    value = parseJsonFast(text);
+    value = parseJsonFast(text.replace(/^\ufeff/, '')); // a byte order mark
   } catch (error) {
     throw malformedJson(`The body is not JSON. ${(error as SyntaxError).message}.`);
   }
