@@ -2,7 +2,7 @@ import { UnavailableError } from '../../domain/errors.js';
 import type { HttpRequest } from './http-message.js';
 
 /**
- * Bounds the requests in progress: each holds a place, and callers take turns. Without one, nothing is bounded.
+ * Bounds the requests in progress: each holds a place, and callers take turns. Without an `Admission`, nothing is bounded.
  * `AdmissionControl` of `animal-store/node` implements it.
  */
 export interface Admission {
@@ -13,7 +13,7 @@ export interface Admission {
   admit(request: HttpRequest): Permit;
 }
 
-/** What an admitted request holds. After `end` it takes nothing more. */
+/** What a request holds, and takes. After `end` it takes nothing more. */
 export interface Permit {
   /**
    * Waits for the turn of the request's caller. Afterwards the request holds a place.
@@ -28,7 +28,7 @@ export interface Permit {
    */
   whileReading<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * Gives everything back once the client has the response. Called when the response is complete, before it is sent.
+   * Called when the response is complete. Gives everything back once the client has received it.
    * @param work the work that continues after the deadline or a disconnect. Its place may stay taken until
    * it settles.
    */

@@ -29,8 +29,8 @@ export function crossOriginHeaders(
   return {
     ...allowed,
     'Access-Control-Allow-Methods': allowedMethods(route),
-    // Whatever the page asks for: without cookies, a header gives it no more than its key does.
+    // Whatever the page asks for: without cookies, a header allows a page no more than its key does.
     'Access-Control-Allow-Headers': request.header('access-control-request-headers') ?? '',
-    'Access-Control-Max-Age': '7200', // in seconds: the most that all browsers honour
+    'Access-Control-Max-Age': '7200', // in seconds; each browser has a limit of its own
   };
 }

@@ -1,5 +1,8 @@
 import type { HttpRequest, HttpResponse } from './http-message.js';
 
+// For texts this short, Web Crypto takes twenty times as long as Node's own hash.
+const { hash } = globalThis['process']?.getBuiltinModule?.('node:crypto') ?? {};
+
 /**
  * Adds the ETag to a 200 (RFC 9110, 8.8.3), or makes it a 304 if the client has that already (`If-None-Match`, 13.1.2).
  */
@@ -19,9 +22,6 @@ export async function respondConditionally(
   const { 'Content-Type': _type, 'Content-Encoding': _encoding, ...others } = headers;
   return { status: 304, headers: { ...others, ETag }, body: '' };
 }
-
-// For texts this short, Web Crypto takes twenty times as long as Node's own hash.
-const { hash } = globalThis['process']?.getBuiltinModule?.('node:crypto') ?? {};
 
 /** In base64. */
 async function webSha256(content: string | Uint8Array): Promise<string> {

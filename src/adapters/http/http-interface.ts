@@ -10,7 +10,7 @@ import { logResponse, type HttpLog } from './http-log.js';
 import {
   UNCACHED,
   commonHeaders,
-  requestId,
+  safeRequestId,
   type HttpRequest,
   type HttpResponse,
 } from './http-message.js';
@@ -71,8 +71,8 @@ export class HttpInterface {
   }
 
   /**
-   * Handles a request. Always resolves, soon after the deadline at the latest: an error becomes a response, and is
-   * logged.
+   * Handles a request. Always resolves: an error becomes a response, and is logged. While a body arrives, the transport
+   * limits the time; otherwise the deadline does.
    * @param found the route that a router has matched. Omit it to find the route by the path
    */
   async handle(request: HttpRequest, found = this.#findRoute(request.path)): Promise<HttpResponse> {
@@ -93,9 +93,9 @@ export class HttpInterface {
       ...endpoint?.headers,
       ...response.headers,
     };
-    const { status, body, failure } = response;
+    const { failure, ...answer } = response;
     // A health check that reports "not ready" is no failure.
-    return { status, headers, body, ...(failure && !endpoint?.isHealthCheck && { failure }) };
+    return { ...answer, headers, ...(failure && !endpoint?.isHealthCheck && { failure }) };
   }
 
   /**
@@ -109,18 +109,19 @@ export class HttpInterface {
     work: (requestId: string) => Promise<unknown>,
   ): Promise<HttpResponse | undefined> {
     const context = this.#contextOf(request);
-    let outcome: PromiseSettledResult<unknown> | undefined;
+    let hostWork: Promise<unknown> | undefined;
     const guarded = async (): Promise<void> => {
       await this.#admit(context, true);
       requireScope(context.principal, scope);
-      [outcome] = await Promise.allSettled([work(context.requestId)]);
+      hostWork = work(context.requestId);
+      await Promise.allSettled([hostWork]);
     };
     try {
       await this.#inTime(context, guarded());
     } catch (error) {
       return errorResponse(error, context.requestId);
     }
-    if (outcome?.status === 'rejected') throw outcome.reason; // an error of the host
+    await hostWork; // rejects with an error of the host
     return undefined;
   }
 
@@ -153,7 +154,7 @@ export class HttpInterface {
     const method = request.method === 'HEAD' ? 'GET' : request.method;
     return {
       request,
-      requestId: requestId(request.header('x-request-id')),
+      requestId: safeRequestId(request.header('x-request-id')),
       began: performance.now(),
       endpoint: found?.route.endpoints.get(method),
       petId: found?.petId,

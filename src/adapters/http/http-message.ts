@@ -20,8 +20,8 @@ export interface HttpRequest {
    */
   readBody(limit: number): Promise<Uint8Array | string>;
   /**
-   * Calls the listener when the client disconnects, at once if it has already. May also call it after the response.
-   * Called once for each request.
+   * Calls the listener when the client disconnects, at once if it has already. May also call it after the response. The
+   * interface sets one listener for each request.
    */
   onDisconnect(listener: () => void): void;
   /** Calls the listener once the client has all of the response, or has disconnected. Omit if that is unknown. */
@@ -66,7 +66,7 @@ export const commonHeaders = (requestId: string): HeaderFields => ({
 });
 
 /** The client's request id if it is safe (1 to 128 of `A-Za-z0-9._-`), else a random UUID. */
-export const requestId = (sent?: string): string =>
+export const safeRequestId = (sent?: string): string =>
   sent !== undefined && /^[A-Za-z0-9._-]{1,128}$/.test(sent) ? sent : crypto.randomUUID();
 
 /** The length of the body that a request announces, in bytes; 0 if it announces none. */

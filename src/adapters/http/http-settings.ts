@@ -41,7 +41,7 @@ export const DEFAULT_HTTP_SETTINGS: HttpSettings = {
   corsOrigins: [],
 };
 
-const SERVER_URL = {
+const SERVER_URL_RULE = {
   isValid: (url: string): boolean =>
     URL.canParse(url) && /^https?:\/\/[^\s/@?#][^\s@?#]*\/v1$/.test(url),
   rule: 'must be an http or https URL that ends in /v1, without user and query',
@@ -54,8 +54,8 @@ export const HTTP_SETTING_RULES = {
     isValid: (path: string): boolean => /^(?:\/(?!\.\.?\/)[\w.~-]+)*\/v1$/.test(path),
     rule: 'must be a path that ends in /v1, such as /animals/v1',
   },
-  publicUrl: SERVER_URL,
-  stagingUrl: SERVER_URL,
+  publicUrl: SERVER_URL_RULE,
+  stagingUrl: SERVER_URL_RULE,
   corsOrigins: {
     // Exactly as browsers send them: another spelling would never match.
     isValid: (origins: readonly string[]): boolean =>

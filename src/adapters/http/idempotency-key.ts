@@ -5,10 +5,10 @@ import type { HttpRequest } from './http-message.js';
 /** The rule of a key, as the end of a sentence. */
 export const IDEMPOTENCY_KEY_RULE = String.raw`1 to 255 visible ASCII characters other than \ and "`;
 
-/** The pattern of the header. The key does not include the optional double quotes. */
-export const IDEMPOTENCY_KEY_PATTERN = String.raw`^(?:[!#-\[\]-~]{1,255}|"[!#-\[\]-~]{1,255}")$`;
-
-const wellFormed = new RegExp(IDEMPOTENCY_KEY_PATTERN);
+/** Matches the header, also as a pattern of JSON Schema. The key does not include the optional double quotes. */
+export const IDEMPOTENCY_KEY = new RegExp(
+  String.raw`^(?:[!#-\[\]-~]{1,255}|"[!#-\[\]-~]{1,255}")$`,
+);
 
 /**
  * Reads the header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header), if the client sent one. A repeated
@@ -22,7 +22,7 @@ export function readIdempotencyKey(
 ): IdempotencyKey | undefined {
   const sent = request.header('idempotency-key');
   if (sent === undefined) return undefined;
-  if (!wellFormed.test(sent)) {
+  if (!IDEMPOTENCY_KEY.test(sent)) {
     const message = `must be sent once, with ${IDEMPOTENCY_KEY_RULE}`;
     throw new InvalidParameterError([{ field: 'Idempotency-Key', message }]);
   }

@@ -87,7 +87,7 @@ const getPet = (animalStore: AnimalStore, { publicUrl }: HttpSettings): Endpoint
   scope: 'pets:read',
   // RFC 9745, RFC 8594 and RFC 5829. The Link is relative to the animal, unless there is a public URL.
   headers: {
-    Deprecation: '@1795132800', // 20 November 2026
+    Deprecation: `@${Date.parse('2026-11-20') / 1000}`,
     Sunset: new Date(GET_PET_SUNSET).toUTCString(),
     Link: `<${publicUrl ?? '..'}/pets?status=available>; rel="successor-version"`,
   },

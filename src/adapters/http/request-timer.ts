@@ -46,7 +46,7 @@ export class RequestTimer {
 
   /**
    * Stops the timer, aborts the signal, and rejects the work. Does nothing once stopped: `makeReason` is not called
-   * then, because an error costs its stack.
+   * then, because capturing a stack is slow.
    */
   abort(makeReason: () => Error): void {
     if (this.#isStopped) return;

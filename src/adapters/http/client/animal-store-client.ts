@@ -16,7 +16,7 @@ import { InvalidParameterError } from '../../../domain/errors.js';
 import { petChange, petFrom, unsavedPet, type NewPet, type Pet } from '../../../domain/pet.js';
 import { DEFAULT_STATUS } from '../../../domain/pet-status.js';
 import { stringifyJson } from '../../../json.js';
-import { IDEMPOTENCY_KEY_PATTERN, IDEMPOTENCY_KEY_RULE } from '../idempotency-key.js';
+import { IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_RULE } from '../idempotency-key.js';
 import { requestSender, type AnimalStoreClientOptions } from './send-request.js';
 
 /**
@@ -34,8 +34,9 @@ import { requestSender, type AnimalStoreClientOptions } from './send-request.js'
  */
 export interface AnimalStoreClient extends ExperimentalAnimalStore {
   /**
-   * Returns every animal in ascending order of id, over all pages: each that exists during the whole traversal exactly
-   * once. Requests a page when the one before is used up. `limit` is the size of a page (default 100).
+   * Returns every animal in ascending order of id, over all pages. Each that exists during the whole traversal comes
+   * exactly once. Requests a page, as a call of its own, when the one before is used up. `limit` is the size of a page
+   * (default 100).
    */
   allPets(query?: PetQuery, options?: CallOptions): AsyncGenerator<Pet, void, undefined>;
 
@@ -65,7 +66,7 @@ export function animalStoreClient(settings: AnimalStoreClientOptions): AnimalSto
         return { method: 'GET', query: { limit, status, after }, read: toPage };
       }),
 
-    async *allPets({ limit = PAGE_LIMIT.maximum, status, after } = {}, options?) {
+    async *allPets({ limit = PAGE_LIMIT.maximum, status, after } = {}, options) {
       let start = after;
       do {
         const page: PetPage = await client.listPets({ limit, status, after: start }, options);
@@ -122,14 +123,12 @@ function toPage(body: unknown, headers: Headers): PetPage {
 /** The schema lets a service omit the status. It then means the default. */
 const toPet = (body: unknown): Pet => petFrom({ status: DEFAULT_STATUS, ...Object(body) });
 
-const HEADER_KEY = new RegExp(IDEMPOTENCY_KEY_PATTERN);
-
 /** The key of a create. A new one has 128 random bits: browsers lack `crypto.randomUUID` on pages without https. */
 function headerKey(given: Pick<IdempotencyKey, 'key'> | undefined): string {
   if (given === undefined) return crypto.getRandomValues(new BigUint64Array(2)).join('-');
   const { key } = Object(given);
   // Tested in quotes, as it is sent, so that a key with quotes of its own fails.
-  if (typeof key === 'string' && HEADER_KEY.test(`"${key}"`)) return key;
+  if (typeof key === 'string' && IDEMPOTENCY_KEY.test(`"${key}"`)) return key;
   const message = `must have ${IDEMPOTENCY_KEY_RULE}`;
   throw new InvalidParameterError([{ field: 'idempotencyKey.key', message }]);
 }

@@ -1,4 +1,4 @@
-/* Swagger UI. The build puts its compressed files into this folder. */
+/* Swagger UI. The build puts its compressed files into this folder of its output. */
 
 export const PAGE = `<!doctype html>
 <html lang="en">

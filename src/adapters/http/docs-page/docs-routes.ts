@@ -22,15 +22,15 @@ const SCRIPT = 'text/javascript; charset=utf-8';
  * serve everything below another path.
  */
 export function docsRoutes(files: readonly DocsFile[], settings: HttpSettings): Route[] {
-  const headers = { 'Content-Security-Policy': contentPolicy(settings), ...REVALIDATED };
+  const shared = { 'Content-Security-Policy': contentPolicy(settings), ...REVALIDATED };
   const redirectHeaders = { ...UNCACHED, 'Content-Type': HTML, Location: 'docs' };
   return [
     openRoute('/', {
       handle: () => ({ status: 307, headers: redirectHeaders, body: '<a href="docs">Docs</a>\n' }),
     }),
-    textRoute('/docs', { ...headers, 'Content-Type': HTML }, PAGE),
-    textRoute('/docs/start.js', { ...headers, 'Content-Type': SCRIPT }, START_SCRIPT),
-    ...files.map((file) => fileRoute(file, headers)),
+    textRoute('/docs', { ...shared, 'Content-Type': HTML }, PAGE),
+    textRoute('/docs/start.js', { ...shared, 'Content-Type': SCRIPT }, START_SCRIPT),
+    ...files.map((file) => fileRoute(file, shared)),
   ];
 }
 
@@ -46,7 +46,7 @@ const fileRoute = ({ name, type, gzip }: DocsFile, shared: HeaderFields): Route 
       // Also Origin: this Vary replaces that of `crossOriginHeaders`.
       const headers = { ...shared, Vary: 'Accept-Encoding, Origin', 'Content-Type': type };
       const accepted = request.header('accept-encoding') ?? '';
-      if (/\bgzip\b(?! *; *q=0)/i.test(accepted)) {
+      if (/\bgzip\b(?! *; *q=0(?!\.0*[1-9]))/i.test(accepted)) {
         const compressed = { ...headers, 'Content-Encoding': 'gzip' };
         return respondConditionally(request, { status: 200, headers: compressed, body: gzip });
       }

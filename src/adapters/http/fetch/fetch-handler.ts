@@ -18,11 +18,11 @@ export function createFetchHandler(http: HttpInterface): (request: Request) => P
   };
 }
 
-const utf8 = new TextEncoder();
+const encoder = new TextEncoder();
 
 function toResponse({ status, headers, body }: HttpResponse, method: string): Response {
   if (status === 204 || status === 304) return new Response(null, { status, headers });
-  const bytes = typeof body === 'string' ? utf8.encode(body) : (body as Uint8Array<ArrayBuffer>);
+  const bytes = typeof body === 'string' ? encoder.encode(body) : (body as Uint8Array<ArrayBuffer>);
   return new Response(method === 'HEAD' ? null : bytes, {
     status,
     headers: { ...headers, 'Content-Length': String(bytes.byteLength) }, // for HEAD too
@@ -52,10 +52,7 @@ class FetchRequest implements HttpRequest {
     return this.#request.headers.get(name) ?? undefined;
   }
 
-  /**
-   * @throws {HttpError} `internal_error`: other code has read the body. Some hosts then report `body: null`, which
-   * reads as an empty body.
-   */
+  /** @throws {HttpError} `internal_error`: other code has read the body */
   async readBody(limit: number): Promise<Uint8Array> {
     const { body, bodyUsed } = this.#request;
     if (bodyUsed || body?.locked) throw bodyAlreadyRead();
@@ -82,7 +79,7 @@ class FetchRequest implements HttpRequest {
     signal.addEventListener('abort', listener, { once: true });
   }
 
-  /** Releases the signal, which a host may share among requests, and the rest of the body, which may still arrive. */
+  /** Releases the signal, which a host may share among requests, and the rest of a body that it began to read. */
   end(): void {
     if (this.#disconnectListener)
       this.#request.signal.removeEventListener('abort', this.#disconnectListener);

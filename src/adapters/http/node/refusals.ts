@@ -1,7 +1,7 @@
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import { HttpError } from '../error-responses.js';
 import {
-  requestId,
+  safeRequestId,
   splitRequestTarget,
   type HttpRequest,
   type HttpResponse,
@@ -18,7 +18,7 @@ export function refusedRequest(request: IncomingMessage): RefusedRequest {
   const { method = '-', url = '-', headers } = request;
   const header = (name: string): string | undefined => headers[name]?.toString();
   return {
-    id: requestId(header('x-request-id')),
+    id: safeRequestId(header('x-request-id')),
     method,
     path: splitRequestTarget(url).path,
     header,
@@ -34,7 +34,7 @@ export function unparsedRequest(bytes: Buffer | undefined): RefusedRequest {
     return pattern.exec(text)?.[1]?.trim();
   };
   return {
-    id: requestId(header('x-request-id')),
+    id: safeRequestId(header('x-request-id')),
     method: '-',
     path: '-',
     header,

@@ -1,7 +1,7 @@
 import { PAGE_LIMIT } from '../../../application/call-rules.js';
 import { stringifyJson } from '../../../json.js';
 import { completeSettings, type GivenHttpSettings } from '../http-settings.js';
-import { IDEMPOTENCY_KEY_PATTERN } from '../idempotency-key.js';
+import { IDEMPOTENCY_KEY } from '../idempotency-key.js';
 import { GET_PET_SUNSET } from '../operations.js';
 import { SCHEMAS, int64 } from './schemas.js';
 
@@ -14,7 +14,7 @@ const header = (description: string, { required = true, type = 'string' } = {}) 
   schema: { type },
 });
 
-/** The headers of responses, each by its name; `Successor` is the Link of getPet. */
+/** The headers of responses. Each has its own name, but `Successor` is the Link of getPet. */
 const HEADERS = {
   'X-Request-Id': header(
     "Names the request in the log: the client's own value if it is 1 to 128 of `A-Za-z0-9._-`, " +
@@ -60,14 +60,14 @@ const error = (description: string, ...names: readonly HeaderName[]) => ({
   content: json('Error'),
 });
 
-/** Of the listening server. An operation with a 400 of its own declares only that. */
+/** Errors of the listening server. An operation with a 400 of its own declares only that. */
 const SERVER_ERRORS = {
   400: error('The request is not valid HTTP/1.1.'),
   408: error('The request did not come in time.'),
   431: error('The request line and headers are too large.'),
 };
 
-/** Of every operation. */
+/** Errors of every operation. */
 const OPERATION_ERRORS = {
   401: error('API key missing or invalid.', 'WWW-Authenticate'),
   403: error('The API key lacks the scope of the operation.', 'WWW-Authenticate'),
@@ -106,7 +106,7 @@ const IF_NONE_MATCH = parameter(
   { type: 'string' },
 );
 
-const PET_ID = {
+const PET_ID_PARAMETER = {
   ...parameter(
     'path',
     'petId',
@@ -177,7 +177,7 @@ const createPet = {
         'the same animal returns the first response again, with `Idempotency-Replayed: true`; ' +
         'with another animal it is 422. Double quotes around it are optional. It belongs to ' +
         'one API key, and is kept for 24 hours. A refused request does not use it up.',
-      { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN },
+      { type: 'string', pattern: IDEMPOTENCY_KEY.source },
     ),
   ],
   requestBody: {
@@ -201,14 +201,18 @@ const ADVICE =
   'Use `GET /pets` with the `status` filter instead. For one animal: `GET /pets?after=<id - ' +
   '1>&limit=1`. If the animal was removed, that returns the next one.';
 
+const DEPRECATION_HEADERS = {
+  ...headerRefs('Deprecation', 'Sunset'),
+  Link: { $ref: '#/components/headers/Successor' },
+};
+
 /** Adds the headers of a deprecated operation to its responses. */
 const withDeprecation = <T extends { readonly headers: object }>(
   responses: Readonly<Record<string, T>>,
 ) =>
   Object.fromEntries(
     Object.entries(responses).map(([status, response]) => {
-      const Link = { $ref: '#/components/headers/Successor' };
-      const headers = { ...response.headers, ...headerRefs('Deprecation', 'Sunset'), Link };
+      const headers = { ...response.headers, ...DEPRECATION_HEADERS };
       return [status, { ...response, headers }];
     }),
   );
@@ -223,7 +227,7 @@ const getPet = {
   deprecated: true,
   'x-deprecated-sunset': GET_PET_SUNSET,
   'x-deprecated-reason': ADVICE,
-  parameters: [PET_ID, IF_NONE_MATCH],
+  parameters: [PET_ID_PARAMETER, IF_NONE_MATCH],
   responses: {
     ...SERVER_ERRORS,
     ...withDeprecation({
@@ -257,7 +261,7 @@ const changePet = {
     'Changes the members that the body has. Omitted members stay as they are. After a 4xx ' +
     'response nothing was changed.\n\nNeeds the scope `pets:write`.',
   'x-stability': 'experimental',
-  parameters: [PET_ID, FROM],
+  parameters: [PET_ID_PARAMETER, FROM],
   requestBody: {
     description: 'What changes, as a merge patch (RFC 7396): uncompressed JSON in UTF-8.',
     required: true,
@@ -281,7 +285,7 @@ const removePet = {
     'Removes an animal. Its `id` is never assigned again. A retry of its create still returns ' +
     'the first response, and does not add the animal again.\n\nNeeds the scope `pets:delete`.',
   'x-stability': 'experimental',
-  parameters: [PET_ID, FROM],
+  parameters: [PET_ID_PARAMETER, FROM],
   responses: {
     204: { description: 'The animal was removed.', headers: headerRefs() },
     ...COMMON_ERRORS,

@@ -108,7 +108,7 @@ export const SCHEMAS = {
   ),
 };
 
-/** An animal as JSON. The schema leaves `status` optional; the service always sends it. */
+/** What `petJson` writes. The schema leaves `status` optional; the service always sends it. */
 export type PetBody = Required<Static<typeof Pet>>;
 
 export type ErrorBody = Static<typeof SCHEMAS.Error>;
