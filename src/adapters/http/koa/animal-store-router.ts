@@ -4,7 +4,7 @@ import type { Middleware } from 'koa';
 import type { Principal } from '../../../application/ports/authenticator.js';
 import type { HttpInterface } from '../http-interface.js';
 import { PET_ID } from '../routes.js';
-import { koaRequests } from './koa-request.js';
+import { KoaRequest } from './koa-request.js';
 import { StandaloneApp, respond } from './koa-response.js';
 
 /** What the router and `requireApiKey` add to `ctx.state`. */
@@ -24,16 +24,15 @@ export interface AnimalStoreState {
  */
 export function animalStoreRouter(http: HttpInterface): Router<AnimalStoreState> {
   const router = new Router<AnimalStoreState>({ strict: true, sensitive: true });
-  const requestOf = koaRequests(http);
   for (const route of http.routes) {
     if (route.open) continue;
     const path = route.path.replace(PET_ID, ':petId');
     const handlerOf =
       (operation?: string): Middleware =>
       async (context) => {
-        Object.assign(context.state, { operation });
+        context.state['operation'] = operation;
         const { petId } = context['params'];
-        respond(context, await http.handle(requestOf(context), { route, petId }));
+        respond(context, await http.handle(new KoaRequest(context), { route, petId }));
       };
     for (const [method, { operation = '' }] of route.endpoints)
       router.register(path, [method], handlerOf(operation), { name: operation });
@@ -50,10 +49,9 @@ export function animalStoreRouter(http: HttpInterface): Router<AnimalStoreState>
  */
 export function createKoaApp(http: HttpInterface): Koa {
   const app = new StandaloneApp();
-  const requestOf = koaRequests(http);
   app.use(animalStoreRouter(http).routes()); // tracing libraries name requests by its routes
   app.use(async (context) => {
-    respond(context, await http.handle(requestOf(context)));
+    respond(context, await http.handle(new KoaRequest(context)));
   });
   // Koa would print a stack for each client that disconnects.
   app.on('error', (error: NodeJS.ErrnoException) => {

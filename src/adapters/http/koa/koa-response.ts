@@ -2,7 +2,10 @@ import Koa, { type Context } from 'koa';
 import type { HttpResponse } from '../http-message.js';
 import { writeResponse } from '../node/write-response.js';
 
-/** The application of `createKoaApp`. No middleware runs around the interface, so `respond` may bypass Koa. */
+/**
+ * The application of `createKoaApp`. No middleware runs around the interface, so `respond` may bypass Koa; but if it is
+ * mounted, `ctx.app` is the host's application.
+ */
 export class StandaloneApp extends Koa {}
 
 /**

@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 import type { Scope } from '../../../application/ports/authenticator.js';
 import type { HttpInterface } from '../http-interface.js';
-import { koaRequests } from './koa-request.js';
+import { KoaRequest } from './koa-request.js';
 import { respond } from './koa-response.js';
 
 /**
@@ -11,12 +11,11 @@ import { respond } from './koa-response.js';
  * `stringifyJson` for animals.
  */
 export function requireApiKey(http: HttpInterface, scope: Scope): Middleware {
-  const requestOf = koaRequests(http);
   return async (context, next) => {
-    const refusal = await http.guard(requestOf(context), scope, (requestId) => {
+    const refusal = await http.guard(new KoaRequest(context), scope, (requestId) => {
       context.set('X-Request-Id', requestId);
       return next();
     });
-    if (refusal) respond(context, refusal);
+    if (refusal && !context.headerSent) respond(context, refusal);
   };
 }
