@@ -20,7 +20,7 @@ interface Capacity {
 
 /**
  * Shares the event loop and the places for requests among callers. A caller is an API key; all requests without one are
- * one caller. A request holds its place until its client has read the response and the store has finished. No caller
+ * one caller. A request holds its place until its response is with the operating system and the store has finished. No caller
  * gets more than three quarters of the places, and a caller that holds none always gets one.
  */
 export class AdmissionControl implements Admission {
@@ -33,7 +33,7 @@ export class AdmissionControl implements Admission {
     /** The largest number of requests in progress, and of bodies being read: 1 or more. Default: 256. */
     readonly maxInFlight?: number | undefined;
     /** How long a request may wait for its caller's turn, in milliseconds. Default: 250. */
-    readonly maxWait?: number;
+    readonly maxWait?: number | undefined;
   } = {}) {
     this.#capacity = { working: new Pool(maxInFlight), reading: new Pool(maxInFlight), maxWait };
   }
@@ -99,7 +99,7 @@ class PlacePermit implements Permit {
   async #giveBack(pool: Pool, work: Promise<unknown> | undefined): Promise<void> {
     const request = this.#request;
     await new Promise<void>((resolve) => (request.onSent ? request.onSent(resolve) : resolve()));
-    // Reading ends with the response. Only a call of the store may go on.
+    // Reading ends with the response. Only a call of the store continues after it.
     if (work && pool === this.#capacity.working) await settledOrAbandoned(work);
     pool.giveBack(this.#caller);
   }
@@ -107,6 +107,6 @@ class PlacePermit implements Permit {
 
 /** Resolves when the work settles, at the latest after `MAX_ABANDONED_TIME`. */
 const settledOrAbandoned = (work: Promise<unknown>): Promise<unknown> => {
-  const late = new Promise((resolve) => setTimeout(resolve, MAX_ABANDONED_TIME).unref());
-  return Promise.race([Promise.allSettled([work]), late]);
+  const abandoned = new Promise((resolve) => setTimeout(resolve, MAX_ABANDONED_TIME).unref());
+  return Promise.race([Promise.allSettled([work]), abandoned]);
 };

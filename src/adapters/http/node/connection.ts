@@ -7,8 +7,8 @@ import type { ServerLimits } from './server-limits.js';
 /** How much input is parsed before other connections have their turn, in bytes. */
 const PIECE = 1024;
 /**
- * The first input of connections waits in this many queues, chosen by the client's port. By address, all clients behind
- * one proxy would share a queue; with a queue for each connection, new ones would crowd out other callers.
+ * A small first input waits in one of this many queues, chosen by the client's port. By address, all clients behind one
+ * proxy would share a queue; with a queue for each connection, new ones would crowd out other callers.
  */
 const NEWCOMER_QUEUES = 24;
 
@@ -21,7 +21,7 @@ export class Connection extends Duplex {
   /** The responses in progress, in order: several, if the client pipelines. */
   readonly responses = new Set<ServerResponse>();
   readonly #socket: Socket;
-  readonly #headersTimeout: number;
+  readonly #limits: ServerLimits;
   readonly #onLate: () => void;
   /** Whether its first input was queued for a turn. */
   #hasQueued = false;
@@ -32,40 +32,10 @@ export class Connection extends Duplex {
 
   /** @param onLate called when the client has not sent the rest of a request in time */
   constructor(socket: Socket, limits: ServerLimits, onLate: () => void) {
-    super({
-      decodeStrings: false,
-      readableHighWaterMark: PIECE,
-      read: () => {
-        if (!this.#hasInputEnded) socket.resume();
-      },
-      write: (chunk, encoding, done) => {
-        let cancelTimer: (() => void) | undefined;
-        socket.write(chunk, encoding, () => {
-          cancelTimer?.();
-          done();
-        });
-        if (socket.writableLength > 0)
-          cancelTimer = this.#after(limits.writeTimeout, () => this.destroy());
-      },
-      final: (done) => {
-        socket.resume();
-        socket.end(() => {
-          done();
-          // The client has this long to close.
-          if (!this.destroyed) this.#startTimer(limits.lingerTime, () => this.destroy());
-        });
-      },
-      destroy: (_error, done) => {
-        this.#cancelTimer?.();
-        // Reset, not closed: the operating system would go on sending, for minutes to a client that does not read.
-        if (this.writableLength > 0) socket.resetAndDestroy();
-        else socket.destroy();
-        done(null);
-      },
-    });
+    super({ decodeStrings: false, readableHighWaterMark: PIECE });
     this.remoteAddress = socket.remoteAddress;
     this.#socket = socket;
-    this.#headersTimeout = limits.headersTimeout;
+    this.#limits = limits;
     this.#onLate = onLate;
     // Without a response: the client would take it for the one to its first request.
     this.#startTimer(limits.headersTimeout, () => this.end());
@@ -86,8 +56,8 @@ export class Connection extends Duplex {
     return this.responses.size !== 1 || this.writableLength > 0;
   }
 
-  /** Starts the timeout for the rest of a request whose headers have come, in milliseconds. Without one, stops it. */
-  limitRequest(milliseconds?: number): void {
+  /** Starts the timeout for the body of a request, in milliseconds. Without `milliseconds`, stops it. */
+  limitBody(milliseconds?: number): void {
     if (!this.writable) return;
     this.#isReceiving = false;
     this.#startTimer(milliseconds, this.#onLate);
@@ -103,6 +73,37 @@ export class Connection extends Duplex {
   setTimeout(milliseconds: number): this {
     this.#socket.setTimeout(milliseconds);
     return this;
+  }
+
+  override _read(): void {
+    if (!this.#hasInputEnded) this.#socket.resume();
+  }
+
+  override _write(chunk: Buffer | string, encoding: BufferEncoding, done: () => void): void {
+    let cancelTimer: (() => void) | undefined;
+    this.#socket.write(chunk, encoding, () => {
+      cancelTimer?.();
+      done();
+    });
+    if (this.#socket.writableLength > 0)
+      cancelTimer = this.#after(this.#limits.writeTimeout, () => this.destroy());
+  }
+
+  override _final(done: () => void): void {
+    this.#socket.resume();
+    this.#socket.end(() => {
+      done();
+      // The client has this long to close.
+      if (!this.destroyed) this.#startTimer(this.#limits.lingerTime, () => this.destroy());
+    });
+  }
+
+  override _destroy(_error: Error | null, done: () => void): void {
+    this.#cancelTimer?.();
+    // Reset, not closed: the operating system would go on sending, for minutes to a client that does not read.
+    if (this.writableLength > 0) this.#socket.resetAndDestroy();
+    else this.#socket.destroy();
+    done();
   }
 
   /** Replaces the timer, or only stops it. */
@@ -130,13 +131,14 @@ export class Connection extends Duplex {
   #receive(input: Buffer): void {
     // Discarded, not left unread: closing would then reset the connection.
     if (!this.writable || this.#hasInputEnded) return;
-    const queue = this.#queueOf(input);
-    if (queue === undefined) this.#pass(input);
-    else this.#requeue(input, queue);
+    if (input.length > PIECE) this.#requeue(input, this.remoteAddress);
+    else if (this.#hasQueued) this.#pass(input);
+    else this.#requeue(input, `new ${(this.#socket.remotePort ?? 0) % NEWCOMER_QUEUES}`);
+    this.#hasQueued = true;
   }
 
-  /** Puts input back into the socket. In its turn, takes out one piece, which arrives at `#receive` again. */
-  #requeue(input: Buffer, queue: string): void {
+  /** Puts input back into the socket. In a turn of `queue`, takes out one piece, which arrives at `#receive` again. */
+  #requeue(input: Buffer, queue: string | undefined): void {
     const socket = this.#socket;
     socket.pause();
     socket.unshift(input);
@@ -144,20 +146,12 @@ export class Connection extends Duplex {
     void scheduler.takeTurn(queue).then(() => socket.read(size));
   }
 
-  /** The queue in which input waits for its turn; `undefined` if it need not wait. */
-  #queueOf({ length }: Buffer): string | undefined {
-    const isFirst = !this.#hasQueued;
-    this.#hasQueued = true;
-    if (length > PIECE) return this.remoteAddress ?? '';
-    return isFirst ? `new ${(this.#socket.remotePort ?? 0) % NEWCOMER_QUEUES}` : undefined;
-  }
-
   #pass(piece: Buffer): void {
     const hasRoom = this.push(piece);
     if (!hasRoom) this.#socket.pause();
     if (this.#isReceiving || this.responses.size > 0 || isBlank(piece)) return;
     this.#isReceiving = true;
-    this.#startTimer(this.#headersTimeout, this.#onLate);
+    this.#startTimer(this.#limits.headersTimeout, this.#onLate);
   }
 }
 

@@ -1,65 +1,66 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 
-/** At most this many tasks start together. That is cheaper: their code stays in the processor's caches. */
+/** Tasks start in groups of at most this many: it is cheaper, because their code stays in the processor's caches. */
 const MAX_GROUP_SIZE = 24;
-/** How long tasks are started in one turn of the event loop, in milliseconds. */
-const TIME_PER_TURN = 5;
-/** While connections come, at most this many turns in a row accept one and start nothing. */
-const MAX_ACCEPTING_TURNS = 32;
+/** How long tasks are started in one iteration of the event loop, in milliseconds. */
+const TIME_PER_ITERATION = 5;
+/** While connections come, at most this many iterations in a row accept one and start nothing. */
+const MAX_ACCEPTING_ITERATIONS = 32;
 
 /**
- * Shares the event loop: starts tasks for a few milliseconds in a turn, round-robin over callers. So neither a flood
+ * Shares the event loop: in each of its iterations, starts tasks for a few milliseconds. Callers have their turns
+ * round-robin. So neither a flood
  * nor a greedy caller keeps other callers, timers and health checks waiting for long.
  */
 export class FairScheduler {
   /** The waiting tasks by caller, the oldest first. The caller whose turn is next comes first. */
   readonly #queues = new Map<string, Array<() => void>>();
-  #isStarting = false;
-  /** The number of turns in which tasks have started. */
-  #turns = 0;
+  #isRunning = false;
+  /** The number of iterations in which tasks have started. */
+  #iterations = 0;
   #groupSize = MAX_GROUP_SIZE;
   #hasAccepted = false;
 
   /**
-   * Waits until a task of `caller` may start. Resolves to true if that took more than one turn.
+   * Waits for a turn of `caller`: then a task may start. Resolves to true if that took more than one iteration.
    * @param caller a key id, an IP address, or a queue of new connections
    */
   takeTurn(caller = ''): Promise<boolean> {
-    const earliest = this.#turns + 1;
+    const earliest = this.#iterations + 1;
     const turn = new Promise<boolean>((resolve) => {
-      const start = (): void => resolve(this.#turns > earliest);
+      const start = (): void => resolve(this.#iterations > earliest);
       const queue = this.#queues.get(caller);
       if (queue) queue.push(start);
       else this.#queues.set(caller, [start]);
     });
-    if (!this.#isStarting) void this.#startWaiting();
+    if (!this.#isRunning) void this.#runTasks();
     return turn;
   }
 
   /**
-   * Call it for every accepted connection. Node.js accepts one a turn: if every turn were full, a client would wait for
-   * as many full turns as there are connections before its own.
+   * Call it for every accepted connection. Node.js accepts one in each iteration: if all were full, a client would wait
+   * for as many full iterations as there are connections before its own.
    */
   noteAccepted(): void {
     this.#hasAccepted = true;
   }
 
-  async #startWaiting(): Promise<void> {
-    this.#isStarting = true;
+  async #runTasks(): Promise<void> {
+    this.#isRunning = true;
     while (this.#queues.size > 0) {
-      await this.#quietTurn();
-      this.#turns += 1;
-      let left = TIME_PER_TURN;
+      await this.#quietIteration();
+      this.#iterations += 1;
+      let left = TIME_PER_ITERATION;
       while (left > 0 && this.#queues.size > 0) left -= await this.#startGroup();
     }
-    this.#isStarting = false;
+    this.#isRunning = false;
   }
 
-  /** Resolves in the next turn that accepts no connection, or after `MAX_ACCEPTING_TURNS` that did. */
-  async #quietTurn(): Promise<void> {
-    for (let accepting = 0; accepting <= MAX_ACCEPTING_TURNS; accepting += 1) {
+  /** Resolves in the next iteration that accepts no connection, or after `MAX_ACCEPTING_ITERATIONS` that did. */
+  async #quietIteration(): Promise<void> {
+    for (let accepting = 0; accepting <= MAX_ACCEPTING_ITERATIONS; accepting += 1) {
       this.#hasAccepted = false;
-      await nextTurn();
+      await nextIteration();
       if (!this.#hasAccepted) return;
     }
   }
@@ -82,7 +83,7 @@ export class FairScheduler {
     // Ticks run after all microtasks: by then every task of the group has finished or waits for I/O.
     await new Promise<void>((resolve) => process.nextTick(resolve));
     const took = performance.now() - began;
-    if (took > TIME_PER_TURN) this.#groupSize = Math.ceil(this.#groupSize / 2);
+    if (took > TIME_PER_ITERATION) this.#groupSize = Math.ceil(this.#groupSize / 2);
     else if (started === this.#groupSize && started < MAX_GROUP_SIZE) this.#groupSize += 1;
     return took;
   }

@@ -9,7 +9,7 @@ const SMALL = 512;
  */
 export class JoinedRequest extends IncomingMessage {
   readonly #small: Buffer[] = [];
-  /** What the last `push` has returned. */
+  /** Whether there was room after the last small chunks. */
   #hasRoom = true;
 
   /** Called by `node:http` for each chunk, and with null at the end of the body. */

@@ -3,11 +3,11 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { Connection } from './connection.js';
 import { scheduler } from './fair-scheduler.js';
-import { RequestDispatcher, type DispatcherOptions, type Listener } from './request-dispatcher.js';
+import { RequestDispatcher, type Listener, type OwnResponseOptions } from './request-dispatcher.js';
 import { serverLimits, type ServerLimits } from './server-limits.js';
 
 /** Options of a `NodeServer`. */
-export interface NodeServerOptions extends Omit<DispatcherOptions, 'onRequest'> {
+export interface NodeServerOptions extends OwnResponseOptions {
   /** Limits that differ from `SERVER_LIMITS`. */
   readonly limits?: Partial<ServerLimits>;
 }
@@ -18,7 +18,7 @@ const QUIET_TIME = 20;
 const ACCEPTING_TIME = 1_000;
 
 /**
- * `node:http` with limits for any request listener. It responds in the interface's Error shape where no listener can,
+ * `node:http` with limits for any request listener. It responds with the interface's error body where no listener can,
  * survives what a listener throws or rejects with, and stops without losing a response. There is no TLS, no upgrade, no
  * CONNECT and no Unix socket: put a proxy in front.
  *
@@ -38,12 +38,9 @@ export class NodeServer {
    */
   constructor(listener: Listener, { limits, ...options }: NodeServerOptions = {}) {
     this.#limits = serverLimits(limits);
-    this.#dispatcher = new RequestDispatcher(listener, this.#limits, {
-      ...options,
-      onRequest: (connection) => {
-        this.#open.delete(connection);
-        this.#open.add(connection); // as the last
-      },
+    this.#dispatcher = new RequestDispatcher(listener, this.#limits, options, (connection) => {
+      this.#open.delete(connection);
+      this.#open.add(connection); // as the last
     });
     const socketOptions = { allowHalfOpen: true, noDelay: true };
     this.#server = createServer(socketOptions, (socket) => this.#accept(socket));

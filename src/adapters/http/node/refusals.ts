@@ -65,10 +65,9 @@ export function requestFault(request: IncomingMessage): HttpError | undefined {
   if (!/^[\w.~%!$&'()*+,;=:[\]-]*$/.test(headers.host ?? ''))
     return malformed('The Host header is invalid.');
   const encoding = headers['transfer-encoding'];
-  if (encoding === undefined) return undefined;
-  const isChunked = encoding.toLowerCase() === 'chunked';
+  const isChunked = encoding?.toLowerCase() === 'chunked';
   // Node reports other encodings only after the listener was called (RFC 9112, 6.1).
-  if (isChunked && !isHttp10) return undefined;
+  if (encoding === undefined || (isChunked && !isHttp10)) return undefined;
   return malformed('The only supported Transfer-Encoding is chunked, in HTTP/1.1.');
 }
 

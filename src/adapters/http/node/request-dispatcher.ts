@@ -24,14 +24,12 @@ import type { ServerLimits } from './server-limits.js';
 /** May return a promise. */
 export type Listener = (...exchange: Parameters<RequestListener>) => unknown;
 
-/** What a `RequestDispatcher` reports, and asks for. */
-export interface DispatcherOptions {
+/** How the server's own responses are logged and completed. */
+export interface OwnResponseOptions {
   /** Called for every response that the server gives by itself. Omit to log nothing. */
   readonly log?: HttpLog | undefined;
   /** Returns further headers of such a response, for example those for cross-origin requests. */
   readonly headers?: ((request: RefusedRequest) => HeaderFields) | undefined;
-  /** Called when a connection has a new request. */
-  readonly onRequest: (connection: Connection) => void;
 }
 
 /** The server's own `Connection: close`. An array, so that `===` tells it from one that the listener has set. */
@@ -44,14 +42,22 @@ const OWN_CLOSE = ['close'];
 export class RequestDispatcher {
   readonly #listener: Listener;
   readonly #limits: ServerLimits;
-  readonly #options: DispatcherOptions;
+  readonly #options: OwnResponseOptions;
+  readonly #onRequest: (connection: Connection) => void;
   readonly #parser: Server;
   #isDraining = false;
 
-  constructor(listener: Listener, limits: ServerLimits, options: DispatcherOptions) {
+  /** @param onRequest called when a connection has a new request */
+  constructor(
+    listener: Listener,
+    limits: ServerLimits,
+    options: OwnResponseOptions,
+    onRequest: (connection: Connection) => void,
+  ) {
     this.#listener = listener;
     this.#limits = limits;
     this.#options = options;
+    this.#onRequest = onRequest;
     this.#parser = this.#createParser();
   }
 
@@ -60,7 +66,7 @@ export class RequestDispatcher {
     this.#parser.emit('connection', connection);
   }
 
-  /** From now on every response closes its connection, as do those in progress on these. */
+  /** From now on every response closes its connection, also those in progress on `connections`. */
   drain(connections: Iterable<Connection>): void {
     this.#isDraining = true;
     for (const { responses } of connections) responses.forEach(closeAfter);
@@ -119,19 +125,19 @@ export class RequestDispatcher {
     responses.add(response);
     response.once('close', () => {
       responses.delete(response);
-      connection.limitRequest();
+      connection.limitBody();
     });
-    // Waits even without a previous one: then the parser has finished its input, and `complete` is right.
+    // Without a previous one, waits a microtask: afterwards the parser has finished its input, and `complete` is right.
     await (previous && new Promise((resolve) => previous.once('close', resolve)));
     if (connection.writable) await this.#dispatch(response, connection);
   }
 
   async #dispatch(response: ServerResponse, connection: Connection): Promise<void> {
     const { req: request } = response;
-    this.#options.onRequest(connection);
+    this.#onRequest(connection);
     const fault = requestFault(request);
     if (fault) return this.#respondInstead(response, fault);
-    connection.limitRequest(request.complete ? undefined : this.#limits.requestTimeout);
+    connection.limitBody(request.complete ? undefined : this.#limits.requestTimeout);
     if (this.#isDraining) closeAfter(response);
     else if (!request.complete) this.#closeUnlessRead(response);
     try {
@@ -175,20 +181,20 @@ export class RequestDispatcher {
     const connection = connectionOf(req);
     const request = refusedRequest(req);
     if (!headersSent) return this.#closeWith(connection, error, request);
-    this.#loggedResponse(connection, error, request);
+    this.#logError(connection, error, request);
     if (!writableEnded) connection.destroy();
   }
 
   /** Sends the response to an error, and closes the connection. */
   #closeWith(connection: Connection, error: unknown, request: RefusedRequest): void {
     if (!connection.writable) return;
-    const response = this.#loggedResponse(connection, error, request);
+    const response = this.#logError(connection, error, request);
     const headers = { ...this.#options.headers?.(request), ...response.headers };
     connection.end(lastResponse({ ...response, headers }, request.method));
   }
 
-  /** Makes the response to an error, and logs it. */
-  #loggedResponse(connection: Connection, error: unknown, request: RefusedRequest): HttpResponse {
+  /** Logs an error. Returns the response to it. */
+  #logError(connection: Connection, error: unknown, request: RefusedRequest): HttpResponse {
     const response = errorResponse(error, request.id);
     logResponse(this.#options.log, request, response, {
       requestId: request.id,
