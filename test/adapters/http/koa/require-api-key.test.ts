@@ -110,6 +110,28 @@ describe('requireApiKey', () => {
     await work;
   });
 
+  it('leaves a response alone that the route has begun, also after the deadline', async () => {
+    let caught: unknown;
+    const { promise, resolve: finish } = Promise.withResolvers<void>();
+    const ending: Middleware = async (_context, next) => {
+      await next().catch((error: unknown) => {
+        caught = error;
+      });
+      finish();
+    };
+    const streaming: Middleware = async (context) => {
+      context.respond = false;
+      context.res.write('begun');
+      await promise;
+      context.res.end();
+    };
+
+    const url = await guarding(streaming, { settings: { requestDeadline: 20 } }, ending);
+
+    expect(await (await get(url)).text()).to.equal('begun');
+    expect(caught).to.equal(undefined);
+  });
+
   it('leaves what a route throws to the error handling of the host', async () => {
     const failure = new Error('of the route');
     let caught: unknown;
