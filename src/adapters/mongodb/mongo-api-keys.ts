@@ -1,7 +1,7 @@
 import type { ApiKeyRecord, ApiKeyRepository } from '../../application/ports/api-key-repository.js';
 import { READ_OPTIONS } from './mongo-client.js';
 import type { MongoConnection } from './mongo-connection.js';
-import { tryToInsert, type InsertTries } from './try-to-insert.js';
+import { retryableInsert } from './retryable-insert.js';
 
 /** An API key, under its id. */
 interface ApiKeyDocument extends Omit<ApiKeyRecord, 'id'> {
@@ -15,12 +15,12 @@ export function mongoApiKeys({ database, read, write }: MongoConnection): ApiKey
   const apiKeys = database.collection<ApiKeyDocument>('apiKeys');
   return {
     add({ id, ...fields }, options) {
-      const tries: InsertTries = {};
-      const isOwn = ({ hash }: ApiKeyDocument): boolean => hash === fields.hash;
-      return write('adding an API key', options, async () => {
-        const result = await tryToInsert(apiKeys, { _id: id, ...fields }, tries, isOwn);
-        return result === 'stored';
-      });
+      const insert = retryableInsert(apiKeys, ({ hash }) => hash === fields.hash);
+      return write(
+        'adding an API key',
+        options,
+        async () => (await insert({ _id: id, ...fields })) === 'stored',
+      );
     },
 
     findById: (id, options) =>

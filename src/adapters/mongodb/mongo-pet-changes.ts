@@ -6,14 +6,7 @@ import type { PetStatus } from '../../domain/pet-status.js';
 import { READ_OPTIONS } from './mongo-client.js';
 import type { MongoConnection } from './mongo-connection.js';
 import { isTransient } from './mongo-errors.js';
-import {
-  ANY_STATUS,
-  REMOVAL,
-  matching,
-  petCollection,
-  toPet,
-  type PetDocument,
-} from './pet-document.js';
+import { REMOVAL, filterOf, petCollection, toPet, type PetDocument } from './pet-document.js';
 
 /** Changes and removals in a MongoDB database: the server compares and changes in one step. */
 export function mongoPetChanges({ database, write }: MongoConnection): PetChanges {
@@ -24,14 +17,13 @@ export function mongoPetChanges({ database, write }: MongoConnection): PetChange
     from: PetStatus | undefined,
     update: UpdateFilter<PetDocument>,
   ) {
-    const wanted = { _id: { $eq: id }, status: matching(from) };
     while (true) {
       const updated = await pets
-        .findOneAndUpdate(wanted, update, { returnDocument: 'after' })
+        .findOneAndUpdate(filterOf(id, from), update, { returnDocument: 'after' })
         .catch(refuseToRetry);
       if (updated) return updated;
       if (from === undefined) return undefined;
-      const found = await pets.findOne({ _id: { $eq: id }, status: ANY_STATUS }, READ_OPTIONS);
+      const found = await pets.findOne(filterOf(id), READ_OPTIONS);
       if (!found) return undefined;
       requireStatus(toPet(found), from);
       // Another call changed the status between the two requests: retry.

@@ -4,61 +4,58 @@ import { fingerprintOf, petWithId, type Pet, type UnsavedPet } from '../../domai
 import { READ_OPTIONS } from './mongo-client.js';
 import type { MongoConnection } from './mongo-connection.js';
 import {
-  ANY_STATUS,
-  matching,
+  filterOf,
   petCollection,
+  statusFilter,
   toPet,
   type PetDocument,
   type StoredClaim,
 } from './pet-document.js';
 import type { PetIds } from './pet-ids.js';
-import { tryToInsert, type InsertTries } from './try-to-insert.js';
-
-/** What the tries of one add share: all insert the same id. */
-interface AddTries extends InsertTries {
-  id?: bigint;
-}
+import { retryableInsert } from './retryable-insert.js';
 
 /** Animals in a MongoDB database. */
 export function mongoPets({ database, read, write }: MongoConnection, ids: PetIds): PetRepository {
   const pets = petCollection(database);
 
-  /** One try to insert an animal. Resolves to `undefined` if another animal has the claim. */
-  async function tryToAdd(
-    tries: AddTries,
-    pet: UnsavedPet,
-    claim?: StoredClaim,
-  ): Promise<Pet | undefined> {
-    tries.id ??= await ids.take();
+  /**
+   * Returns a function that tries to add an animal, each time under the same id. It resolves to `undefined` if another
+   * animal has the claim.
+   */
+  function adding(pet: UnsavedPet, claim?: StoredClaim): () => Promise<Pet | undefined> {
     const { name, categoryId, status } = pet;
-    const document = { _id: tries.id, name, categoryId, status, claim };
     // No change touches a claim. Without one, the fields must be equal.
     const isOwn = (stored: PetDocument): boolean =>
       claim
         ? stored.claim?.key === claim.key
         : !stored.claim && fingerprintOf(stored) === fingerprintOf(pet);
-    const result = await tryToInsert(pets, document, tries, isOwn);
-    if (result === 'stored') return petWithId(tries.id, pet);
-    if (result === 'claim.key') return undefined;
-    const cause = new Error(
-      `the new id ${tries.id} is taken. If that recurs, the counter of ids is behind: restore the whole database.`,
-    );
-    throw new UnavailableError('adding an animal', { cause });
+    const insert = retryableInsert(pets, isOwn);
+    let id: bigint | undefined;
+
+    return async () => {
+      id ??= await ids.take();
+      const result = await insert({ _id: id, name, categoryId, status, claim });
+      if (result === 'stored') return petWithId(id, pet);
+      if (result === 'claim.key') return undefined;
+      const cause = new Error(
+        `the new id ${id} is taken. If that recurs, the counter of ids is behind: restore the whole database.`,
+      );
+      throw new UnavailableError('adding an animal', { cause });
+    };
   }
 
   return {
     async add(pet, options) {
-      const tries: AddTries = {};
-      const added = await write('adding an animal', options, () => tryToAdd(tries, pet));
+      const added = await write('adding an animal', options, adding(pet));
       return added as Pet; // without a claim, no other animal has it
     },
 
     addOnce(pet, claim, now, options) {
       const { fingerprint, keepUntil } = claim;
       const key = claimId(claim);
-      const tries: AddTries = {};
+      const tryToAdd = adding(pet, { key, fingerprint, keepUntil });
       return write('adding an animal', options, async () => {
-        const added = await tryToAdd(tries, pet, { key, fingerprint, keepUntil });
+        const added = await tryToAdd();
         if (added) return { pet: added, replayed: false };
         const earlier = await pets.findOne({ 'claim.key': { $eq: key } }, READ_OPTIONS);
         if (earlier?.claim && earlier.claim.keepUntil > now)
@@ -71,16 +68,15 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
 
     findById: (id, options) =>
       read('reading an animal', options, async () => {
-        const filter = { _id: { $eq: id }, status: ANY_STATUS };
-        const found = await pets.findOne(filter, READ_OPTIONS);
+        const found = await pets.findOne(filterOf(id), READ_OPTIONS);
         return found ? toPet(found) : undefined;
       }),
 
     list: ({ after = 0n, limit, status }, options) =>
       read('listing animals', options, async () => {
-        const filter = { _id: { $gt: after }, status: matching(status) };
-        const found = pets.find(filter, READ_OPTIONS).sort({ _id: 1 }).limit(limit);
-        return (await found.toArray()).map(toPet);
+        const filter = { _id: { $gt: after }, status: statusFilter(status) };
+        const cursor = pets.find(filter, READ_OPTIONS).sort({ _id: 1 }).limit(limit);
+        return (await cursor.toArray()).map(toPet);
       }),
   };
 }

@@ -15,16 +15,20 @@ export interface PetDocument extends UnsavedPet {
   readonly claim?: StoredClaim | undefined;
 }
 
-/* Filters have `$eq` before every value: a bare object would be read as operators. */
-
 export const petCollection = (database: Db): Collection<PetDocument> => database.collection('pets');
 
-/** Matches every status. A removed animal has none. Unlike `$exists`, `$in` uses the index. */
-export const ANY_STATUS = { $in: [...PET_STATUSES] };
+/**
+ * Matches this status; for `undefined`, every status: a removed animal has none. Unlike `$exists`, `$in` uses the index.
+ * Filters have `$eq` before every value: a bare object would be read as operators.
+ */
+export const statusFilter = (status: PetStatus | undefined) =>
+  status === undefined ? { $in: [...PET_STATUSES] } : { $eq: status };
 
-/** Matches this status; for `undefined`, every status. */
-export const matching = (status: PetStatus | undefined) =>
-  status === undefined ? ANY_STATUS : { $eq: status };
+/** Matches the animal with this id, unless it was removed or has another status. */
+export const filterOf = (id: bigint, status?: PetStatus) => ({
+  _id: { $eq: id },
+  status: statusFilter(status),
+});
 
 /** The update that removes an animal. */
 export const REMOVAL = { $unset: { name: 1, categoryId: 1, status: 1 } } as const;
