@@ -34,7 +34,7 @@ export function inPlaceCheck(file: string): (maxAge: number) => void {
 
 /**
  * Refuses a `-wal` beside a file that is not in WAL mode, such as a backup that was put in the place of the store:
- * SQLite would replay it.
+ * SQLite would replay that log.
  */
 export function requireOwnLog(file: string): void {
   const log = `${file}-wal`;

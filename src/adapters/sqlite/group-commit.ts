@@ -18,7 +18,7 @@ interface Write {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Most writes in one transaction: about 25 ms, during which nothing else runs. */
+/** The largest number of writes in one transaction: about 25 ms, during which nothing else runs. */
 const LARGEST_GROUP = 1000;
 
 /**
@@ -36,12 +36,10 @@ export function groupCommit(database: DatabaseSync, beforeWriting: () => void) {
       await nextTurn(); // collects the writes of this turn
       const group = waiting.splice(0, LARGEST_GROUP);
       try {
-        const settlers = await retryWhileBusy('writing to the store', ended.signal, () =>
-          commit(group),
-        );
-        for (const settle of settlers) settle();
+        const outcomes = await retryWhileBusy(ended.signal, () => commit(group));
+        for (const settle of outcomes) settle();
       } catch (error) {
-        // Rejects the waiting writes as well: each group would wait as long for the same lock or disk.
+        // Rejects the waiting writes as well: each group would wait for the same lock or disk again.
         for (const { reject } of [...group, ...waiting.splice(0)]) reject(error);
       }
     }
@@ -53,15 +51,15 @@ export function groupCommit(database: DatabaseSync, beforeWriting: () => void) {
     beforeWriting();
     try {
       database.exec('BEGIN IMMEDIATE');
-      const settlers = group.filter(({ signal }) => !signal?.aborted).map(settlerOf);
+      const outcomes = group.filter(({ signal }) => !signal?.aborted).map(outcomeOf);
       database.exec('COMMIT');
-      return settlers;
+      return outcomes;
     } finally {
       if (database.isTransaction) database.exec('ROLLBACK');
     }
   }
 
-  function settlerOf(write: Write): () => void {
+  function outcomeOf(write: Write): () => void {
     try {
       const result = write.work();
       return () => write.resolve(result);

@@ -1,4 +1,4 @@
-/* Connections to the file of a store, checked and prepared. */
+/* Opens the file of a store, and checks it. */
 
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
@@ -18,7 +18,7 @@ export function openSnapshot(file: string): DatabaseSync {
 
 export function openToWrite(file: string, mayBeEmpty: boolean): DatabaseSync {
   refuseForeignFile(file, mayBeEmpty);
-  return connect(file, { readOnly: false }, (database) => {
+  return openDatabase(file, { readOnly: false }, (database) => {
     if (mayBeEmpty) createSchema(database);
     requireStore(database, file);
     database.exec(`
@@ -57,14 +57,16 @@ function syncLog(file: string): void {
 export function openToRead(file: string, mayBeEmpty = false): DatabaseSync {
   if (!fs.existsSync(file))
     throw new StoreFileError(file, 'does not exist: name the file of a store');
-  return connect(file, { readOnly: true }, (database) => requireStore(database, file, mayBeEmpty));
+  return openDatabase(file, { readOnly: true }, (database) =>
+    requireStore(database, file, mayBeEmpty),
+  );
 }
 
-/** Opens and prepares a connection. */
-function connect(
+/** Opens a database, and closes it again if `setUp` fails. */
+function openDatabase(
   file: string,
   { readOnly }: { readonly readOnly: boolean },
-  prepare: (database: DatabaseSync) => void,
+  setUp: (database: DatabaseSync) => void,
 ): DatabaseSync {
   const database = new DatabaseSync(file, {
     readOnly,
@@ -73,7 +75,7 @@ function connect(
     returnArrays: true,
   });
   try {
-    prepare(database);
+    setUp(database);
     return database;
   } catch (error) {
     database.close();

@@ -30,7 +30,7 @@ export async function openSqliteStore(
     requireOwnLog(file);
     if (mode === 'create') createFile(file);
     const requireInPlace = inPlaceCheck(file); // before opening, so that a file swapped meanwhile is refused
-    const database = await retryWhileBusy('opening the store', undefined, () =>
+    const database = await retryWhileBusy(undefined, () =>
       mode === 'read' ? openSnapshot(file) : openToWrite(file, mode === 'create'),
     );
     const connection = sqliteConnection(database, mode, () => requireInPlace(CHECK_MAX_AGE));

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isBusy, rejectionFor } from './sqlite-errors.js';
+import { isBusy } from './sqlite-errors.js';
 
 /** How long a call waits for the lock of another process, in milliseconds. */
 const LOCK_TIMEOUT = 5000;
@@ -12,10 +12,9 @@ export const BUSY_TIMEOUT = 20;
 
 /**
  * Does `work`, and retries it while another process holds a lock, until `LOCK_TIMEOUT` or `signal` is aborted.
- * @throws {UnavailableError} SQLite or the operating system failed; `cause` says how
+ * @throws what `work` throws last, or the signal's reason
  */
 export async function retryWhileBusy<Result>(
-  doing: string,
   signal: AbortSignal | undefined,
   work: () => Result,
 ): Promise<Result> {
@@ -24,7 +23,7 @@ export async function retryWhileBusy<Result>(
     try {
       return work();
     } catch (error) {
-      if (!isBusy(error) || performance.now() > giveUpAt) throw rejectionFor(doing, error);
+      if (!isBusy(error) || performance.now() > giveUpAt) throw error;
     }
     await delay(PAUSE);
     signal?.throwIfAborted();

@@ -26,7 +26,7 @@ const SCHEMA = `
     PRIMARY KEY (scope, key)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX claims_by_keep_until ON claims (keep_until);
-  -- 'record' is the key as JSON.
+  -- 'record' is an ApiKeyRecord as JSON.
   CREATE TABLE api_keys (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT, WITHOUT ROWID;
   -- The last id that was assigned. SQLite would insert this row only with the first animal; a copy may raise it earlier.
   INSERT INTO sqlite_sequence (name, seq) VALUES ('pets', 0);

@@ -43,7 +43,7 @@ const copyStore = (source: string, target: string): Promise<number> =>
     requireOwnLog(source);
     const part = `${target}.${randomUUID()}.part`;
     try {
-      const pets = await retryWhileBusy('copying', undefined, () => copyTo(source, part));
+      const pets = await retryWhileBusy(undefined, () => copyTo(source, part));
       nameFinished(part, target);
       return pets;
     } finally {

@@ -1,7 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { unlessAborted, type CallOptions } from '../../application/call-options.js';
-import { requireWritable, type OpenMode } from '../../application/ports/store.js';
-import { UnavailableError } from '../../domain/errors.js';
+import { requireOpen, requireWritable, type OpenMode } from '../../application/ports/store.js';
 import { groupCommit } from './group-commit.js';
 import { retryWhileBusy } from './retry-while-busy.js';
 import { rejectionFor } from './sqlite-errors.js';
@@ -25,26 +24,25 @@ export function sqliteConnection(
   const writes = groupCommit(database, beforeWriting);
   let closing: Promise<void> | undefined;
 
-  function requireOpen(doing: string): void {
-    if (closing !== undefined) throw new UnavailableError(`${doing} after close`);
-  }
-
   return {
     /** Prepares a statement. The cast is safe: the tables are STRICT. */
     prepare: <Row = never>(sql: string) => database.prepare(sql) as unknown as Statement<Row>,
 
     async read<Result>(doing: string, { signal }: CallOptions = {}, work: () => Result) {
       signal?.throwIfAborted();
-      return retryWhileBusy(doing, signal, () => {
-        requireOpen(doing);
+      const readOnce = (): Result => {
+        requireOpen(closing === undefined, doing);
         return work();
+      };
+      return retryWhileBusy(signal, readOnce).catch((error: unknown): never => {
+        throw rejectionFor(doing, error);
       });
     },
 
     /** Resolves after the commit. For `work` the rules of group-commit.ts apply. */
     async write<Result>(doing: string, { signal }: CallOptions = {}, work: () => Result) {
       signal?.throwIfAborted();
-      requireOpen(doing);
+      requireOpen(closing === undefined, doing);
       requireWritable(mode, doing);
       const written = new Promise<Result>((resolve, reject) => {
         writes.submit({

@@ -15,7 +15,7 @@ const CODES = {
 export const hasCode = (error: unknown, code: keyof typeof CODES): boolean =>
   (Object(error).errcode & 0xff) === CODES[code];
 
-/** Whether another process is in the way. PROTOCOL: several processes opened the log at once. */
+/** Whether another process holds a lock. PROTOCOL: several processes opened the log at the same time. */
 export const isBusy = (error: unknown): boolean =>
   hasCode(error, 'BUSY') || hasCode(error, 'PROTOCOL');
 

@@ -28,7 +28,7 @@ export function sqlitePets(connection: SqliteConnection): PetRepository {
     putClaim: connection.prepare(
       'REPLACE INTO claims (scope, key, fingerprint, pet_id, keep_until) VALUES (?, ?, ?, ?, ?)',
     ),
-    // Each new claim removes up to two expired ones: they cannot pile up, and the cost is constant.
+    // Each new claim removes up to two expired ones: they cannot accumulate, and the cost is constant.
     findExpired: connection.prepare<readonly [scope: string, key: string]>(
       'SELECT scope, key FROM claims WHERE keep_until <= ? ORDER BY keep_until LIMIT 2',
     ),

@@ -1,7 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { UnavailableError } from '../../domain/errors.js';
-import { hasCode, isBusy, isStoreFailure } from './sqlite-errors.js';
+import { hasCode, isBusy, isStoreFailure, rejectionFor } from './sqlite-errors.js';
 
 /** A file cannot be opened, copied or restored. The message is one line: the file, what is wrong, what to do. */
 export class StoreFileError extends Error {
@@ -17,8 +16,8 @@ export class StoreFileError extends Error {
 }
 
 /**
- * Turns errors of SQLite and the operating system in `work` into a `StoreFileError`. A lock that another process holds
- * stays an `UnavailableError`.
+ * Turns errors of SQLite and the operating system in `work` into a `StoreFileError`; a lock that another process holds,
+ * into an `UnavailableError`.
  * @param problem what fails, as in "cannot be used"
  */
 export async function withFileErrors<Result>(
@@ -29,10 +28,10 @@ export async function withFileErrors<Result>(
   try {
     return await work();
   } catch (error) {
-    const cause = error instanceof UnavailableError ? error.cause : error;
-    if (!isStoreFailure(cause) || isBusy(cause)) throw error;
-    const reason = isDiskFull(cause, file) ? 'the disk is full' : cause.message;
-    throw new StoreFileError(file, `${problem}: ${reason}`, cause);
+    if (isBusy(error)) throw rejectionFor(`waiting for the lock of ${file}`, error);
+    if (!isStoreFailure(error)) throw error;
+    const reason = isDiskFull(error, file) ? 'the disk is full' : error.message;
+    throw new StoreFileError(file, `${problem}: ${reason}`, error);
   }
 }
 

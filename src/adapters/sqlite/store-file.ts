@@ -1,6 +1,6 @@
 /*
- * Files and folders of a store. Opening and closing the file of a store here needs SQLite 3.51: before, that dropped
- * SQLite's own POSIX locks on it.
+ * Files and folders of a store. Closing a file of a store drops SQLite's own POSIX locks on it, which SQLite survives
+ * from 3.51 on.
  */
 
 import * as fs from 'node:fs';
