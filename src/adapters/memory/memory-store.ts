@@ -10,10 +10,10 @@ import {
 import {
   openModeOf,
   permanentError,
+  requireOpen,
   type CompleteStore,
   type StoreFactory,
 } from '../../application/ports/store.js';
-import { UnavailableError } from '../../domain/errors.js';
 import { petWithId, requireStatus, type Pet, type UnsavedPet } from '../../domain/pet.js';
 
 /**
@@ -31,7 +31,7 @@ export function openMemoryStore(): CompleteStore {
 
   function beginCall(doing: string, signal: AbortSignal | undefined): void {
     signal?.throwIfAborted();
-    if (!isOpen) throw new UnavailableError(`${doing} after close`);
+    requireOpen(isOpen, doing);
   }
 
   function insert(pet: UnsavedPet): Pet {

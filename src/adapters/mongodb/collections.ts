@@ -14,11 +14,11 @@ export async function prepareCollections(database: Db, mode: OpenMode): Promise<
   const existing = (await checkCollections(database, mode)) ? await pets.indexes() : [];
   const shapes = new Set(existing.map(shapeOf));
   const missing = INDEXES.filter((index) => !shapes.has(shapeOf(index)));
-  // Not if all exist: this user may lack the right.
+  // This user may lack the right to create indexes.
   if (missing.length > 0) await pets.createIndexes(missing);
 }
 
-/** Ignores the name: the server refuses a second index of the same shape. */
+/** What makes an index ours. Not its name: the server refuses a second index of the same shape under another name. */
 const shapeOf = ({ key, unique = false, sparse = false }: IndexDescription): string =>
   [Object.entries(key), unique, sparse].join();
 

@@ -12,7 +12,7 @@ const DRIVER_TIMEOUT = 2000;
 /** For every read. */
 export const READ_OPTIONS = { maxTimeMS: SERVER_TIMEOUT } as const;
 
-/** Matches a URL that names a database. Otherwise `dbName` is the driver's default, `test`. */
+/** Matches a URL that names a database. The driver does not say whether it does: `dbName` is `test` if not. */
 const WITH_DATABASE = /^[^/]+\/\/[^/?]*\/[^?]/;
 
 /**
@@ -35,8 +35,7 @@ export function mongoDatabase(url: string): Db {
       ignoreUndefined: true,
     });
     const name = WITH_DATABASE.test(url) ? client.options.dbName : 'animal-store';
-    // An acknowledged write survives the loss of any one server, and every later read sees it. Set here, because the
-    // URL could set less.
+    // An acknowledged write survives the loss of any one server. Set here, because the URL could set less.
     return client.db(name, {
       readConcern: new ReadConcern('majority'),
       writeConcern: { w: 'majority', journal: true, wtimeoutMS: SERVER_TIMEOUT },

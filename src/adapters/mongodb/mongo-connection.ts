@@ -1,9 +1,9 @@
-import type { Db } from 'mongodb';
+import type { Db, MongoClient } from 'mongodb';
 import { unlessAborted, type CallOptions } from '../../application/call-options.js';
-import { requireWritable, type OpenMode } from '../../application/ports/store.js';
+import { requireOpen, requireWritable, type OpenMode } from '../../application/ports/store.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { prepareCollections } from './collections.js';
-import { isStoreFailure, isTimeout } from './mongo-errors.js';
+import { isStoreFailure, lacksReason } from './mongo-errors.js';
 import { retry } from './retry.js';
 import { watchServers } from './server-failures.js';
 
@@ -34,7 +34,7 @@ export function mongoConnection(database: Db, mode: OpenMode) {
   ): Promise<Result> {
     signal?.throwIfAborted();
     const connectAndWork = async () => {
-      if (closing) throw new UnavailableError(`${doing} after close`);
+      requireOpen(closing === undefined, doing);
       // Does nothing when connected. The driver does not retry a first connect that failed.
       await client.connect();
       return work();
@@ -44,7 +44,7 @@ export function mongoConnection(database: Db, mode: OpenMode) {
     } catch (error) {
       signal?.throwIfAborted();
       if (!isStoreFailure(error)) throw error;
-      const cause = (isTimeout(error) && lastServerFailure()) || error; // a server's failure says more than a timeout
+      const cause = (lacksReason(error) && lastServerFailure()) || error;
       throw new UnavailableError(doing, { cause });
     }
   }
@@ -77,12 +77,16 @@ export function mongoConnection(database: Db, mode: OpenMode) {
     write,
     /** Calls in progress reject. Safe to call twice. */
     close(): Promise<void> {
-      // A client closed while it resolves mongodb+srv still opens afterwards: close it again.
-      client.once('open', () => void client.close().catch(() => {}));
-      // The driver first ends its sessions on the server, and the server may not answer.
-      const late = AbortSignal.timeout(CLOSE_TIMEOUT);
-      closing ??= unlessAborted(client.close(), late).catch(() => {});
+      closing ??= closeClient(client);
       return closing;
     },
   };
+}
+
+function closeClient(client: MongoClient): Promise<void> {
+  // A client that is closed while it resolves mongodb+srv still opens afterwards: close it again.
+  client.once('open', () => void client.close().catch(() => {}));
+  // The driver first ends its sessions on the server, and the server may not answer.
+  const late = AbortSignal.timeout(CLOSE_TIMEOUT);
+  return unlessAborted(client.close(), late).catch(() => {});
 }

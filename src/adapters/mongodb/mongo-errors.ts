@@ -15,12 +15,12 @@ export class MongoStoreError extends Error {
   readonly isPermanent = true;
 }
 
-/** Whether a timeout ended the call: the driver's (server selection) or ours. */
-export const isTimeout = (error: unknown): boolean =>
+/** Whether the error does not say what is wrong with the servers: none was found in time, or the call took too long. */
+export const lacksReason = (error: unknown): boolean =>
   error instanceof MongoServerSelectionError ||
   (error instanceof DOMException && error.name === 'TimeoutError');
 
-/** Whether the network failed. The driver passes some errors of sockets and look-ups through unchanged. */
+/** Whether the network failed. The driver does not wrap some errors of sockets and look-ups. */
 const isNetworkFailure = (error: unknown): boolean =>
   error instanceof MongoNetworkError || /^(?:E[A-Z]+|ERR_SSL_.+)$/.test(Object(error).code);
 
@@ -30,7 +30,7 @@ export const isStoreFailure = (error: unknown): boolean =>
   error instanceof BSON.BSONError ||
   error instanceof MongoStoreError ||
   error instanceof InvalidPetError || // a stored document
-  isTimeout(error) ||
+  lacksReason(error) ||
   isNetworkFailure(error);
 
 /**

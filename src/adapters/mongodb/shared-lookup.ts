@@ -7,7 +7,7 @@ import type { LookupFunction } from 'node:net';
  * delay all other look-ups. One client always passes the same options.
  */
 export function sharedLookup(): LookupFunction {
-  const waiting = new Map<string, Parameters<LookupFunction>[2][]>();
+  const waiting = new Map<string, Array<Parameters<LookupFunction>[2]>>();
 
   return (name, options, callback) => {
     const others = waiting.get(name);

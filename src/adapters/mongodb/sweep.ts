@@ -10,8 +10,8 @@ const INTERVAL = 24 * 60 * 60 * 1000;
 const BATCH_SIZE = 1000;
 
 /**
- * Unsets expired claims and deletes what is left of removed animals, at once and then daily, until the returned timer
- * is cleared.
+ * Unsets expired claims and deletes what is left of removed animals, now and then daily, until the returned timer is
+ * cleared.
  */
 export function startSweeping({ database, write }: MongoConnection): NodeJS.Timeout {
   const pets = petCollection(database);
@@ -19,8 +19,8 @@ export function startSweeping({ database, write }: MongoConnection): NodeJS.Time
   /** Resolves to whether there may be more. */
   async function sweepBatch() {
     const expired = { 'claim.keepUntil': { $lte: Date.now() - CLOCK_TOLERANCE } };
-    const found = pets.find({ $or: [expired, LEFTOVER] }, READ_OPTIONS).limit(BATCH_SIZE);
-    const ids = (await found.toArray()).map(({ _id }) => _id);
+    const cursor = pets.find({ $or: [expired, LEFTOVER] }, READ_OPTIONS).limit(BATCH_SIZE);
+    const ids = (await cursor.toArray()).map(({ _id }) => _id);
     const among = { _id: { $in: ids } };
     await pets.updateMany({ ...among, ...expired }, { $unset: { claim: 1 } });
     await pets.deleteMany({ ...among, ...LEFTOVER });
@@ -31,7 +31,7 @@ export function startSweeping({ database, write }: MongoConnection): NodeJS.Time
     try {
       while (await write('sweeping', undefined, sweepBatch));
     } catch {
-      // The database is unreachable, or this user may not write: the next sweep makes up for this one.
+      // The database is unreachable, or this user may not write: the next sweep tries again.
     }
   }
 

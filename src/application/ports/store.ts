@@ -76,6 +76,14 @@ export function openModeOf({ mode = 'create' }: OpenOptions): OpenMode {
 }
 
 /**
+ * @param doing names the call, as in "adding an animal"
+ * @throws {UnavailableError} the store was closed
+ */
+export function requireOpen(isOpen: boolean, doing: string): void {
+  if (!isOpen) throw new UnavailableError(`${doing} after close`);
+}
+
+/**
  * @param doing names the write, as in "adding an animal"
  * @throws {UnavailableError} the store is open for reading only
  */
