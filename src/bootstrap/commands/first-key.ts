@@ -1,6 +1,6 @@
 import type { Container } from 'inversify';
 import { ApiKeyAuthenticator } from '../../adapters/api-keys/api-key-authenticator.js';
-import { isLoopback } from '../service/settings.js';
+import { isLoopback } from '../service/host.js';
 import type { Service } from '../service/start-service.js';
 import { TOKENS } from '../service/tokens.js';
 import { UsageError, print, type CommandContext } from './command-context.js';

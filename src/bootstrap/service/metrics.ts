@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
-import { addressOf } from './start-service.js';
+import { urlHost } from './host.js';
 import { TOKENS } from './tokens.js';
 
 export interface Metrics {
@@ -38,10 +38,10 @@ export function measure(container: Container): Metrics {
       log.responded(request);
     },
   }));
-  return { openAdminPort: () => openAdminPort(container, registry) };
+  return { openAdminPort: () => serveMetrics(container, registry) };
 }
 
-async function openAdminPort(container: Container, registry: Registry): Promise<AdminPort> {
+async function serveMetrics(container: Container, registry: Registry): Promise<AdminPort> {
   const readiness = await container.getAsync(TOKENS.readiness);
   const admission = await container.getAsync(TOKENS.admission);
   const gauge = (name: string, help: string, value: () => number | Promise<number>): Gauge =>
@@ -70,7 +70,7 @@ async function openAdminPort(container: Container, registry: Registry): Promise<
   await once(server.listen(adminPort, host), 'listening');
   const { port: bound } = server.address() as AddressInfo;
   return {
-    url: `http://${addressOf(host)}:${bound}/metrics`,
+    url: `http://${urlHost(host)}:${bound}/metrics`,
     close() {
       server.close();
       server.closeAllConnections();

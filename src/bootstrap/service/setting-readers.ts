@@ -55,13 +55,14 @@ export const integer = (minimum: number, maximum: number) =>
 
 const SIZES = { b: 1, kb: 1024, mb: 2 ** 20 };
 
-/** A size in bytes: `64kb`, `1mb`. A kilobyte has 1,024 bytes. */
-export const size = quantity(
-  'must be a size with its unit (b, kb, mb), from 1b to 16mb',
-  SIZES,
-  1,
-  16 * SIZES.mb,
-);
+/**
+ * A size in bytes: `64kb`, `1mb`. A kilobyte has 1,024 bytes.
+ * @param megabytes the largest
+ */
+export function size(megabytes: number) {
+  const rule = `must be a size with its unit (b, kb, mb), from 1b to ${megabytes}mb`;
+  return quantity(rule, SIZES, 1, megabytes * SIZES.mb);
+}
 
 const DAY = 86_400_000;
 

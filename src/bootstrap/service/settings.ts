@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { isIPv4 } from 'node:net';
 import { staticKeyFault } from '../../adapters/api-keys/api-key.js';
 import { EXPERIMENTAL, HTTP_SETTING_RULES } from '../../adapters/http/http-settings.js';
+import { isLoopback } from './host.js';
 import * as read from './setting-readers.js';
 
 /** One setting of the service, an environment variable. */
@@ -17,10 +17,10 @@ interface Setting {
 
 const port = read.integer(0, 65_535);
 
-const trimmed = {
-  isValid: (text: string) => text !== '' && text === text.trim(),
+const trimmed = read.checked(String, {
+  isValid: (text) => text !== '' && text === text.trim(),
   rule: 'must be a text without blanks around it',
-};
+});
 
 const experimental = read.oneOf(...EXPERIMENTAL);
 
@@ -38,7 +38,7 @@ const TABLE = {
   host: {
     name: 'HOST',
     default: '127.0.0.1',
-    read: read.checked(String, trimmed),
+    read: trimmed,
     help: 'Address to listen on. 0.0.0.0 or :: lets other machines connect.',
   },
   port: {
@@ -68,7 +68,7 @@ const TABLE = {
   storeUrl: {
     name: 'STORE_URL',
     default: 'sqlite:data/animal-store.db',
-    read: read.checked(String, trimmed),
+    read: trimmed,
     help: 'Store: sqlite:PATH, mongodb://..., memory:, or one that ADAPTERS brings.',
   },
   adapters: {
@@ -88,7 +88,7 @@ const TABLE = {
   bodyLimit: {
     name: 'BODY_LIMIT',
     default: '64kb',
-    read: read.size,
+    read: read.size(16),
     help: 'Largest request body, up to 16mb. Larger ones get 413.',
   },
   requestDeadline: {
@@ -182,13 +182,11 @@ export class SettingsError extends Error {
 export const readSettings = (environment: Environment): Settings =>
   readEnvironment(environment).settings;
 
-/** The settings that differ from their defaults, by name: API keys as a number, passwords masked. */
-type ShownSettings = Readonly<Record<string, string | number>>;
-
 /** As `readSettings`, with what may be logged of them. Reads each file once. */
 export function readEnvironment(environment: Environment): {
   readonly settings: Settings;
-  readonly shown: ShownSettings;
+  /** The settings that differ from their defaults, by name: API keys as a number, passwords masked. */
+  readonly shown: Readonly<Record<string, string | number>>;
 } {
   const faults: string[] = [];
   const values: Record<string, unknown> = {};
@@ -239,7 +237,3 @@ function givenText(name: string, environment: Environment): string | undefined {
 /** Hides the user, the password and the options of a URL. */
 const masked = (text: string): string =>
   text.replace(/:\/\/.*@/s, '://***@').replace(/\?.*/s, '?***');
-
-/** Whether only this machine can reach the host. */
-export const isLoopback = (host: string): boolean =>
-  ['localhost', '::1'].includes(host) || (isIPv4(host) && host.startsWith('127.'));

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { crossOriginHeaders } from '../../adapters/http/cross-origin.js';
 import { NodeServer } from '../../adapters/http/node/node-server.js';
 import type { Store } from '../../application/ports/store.js';
+import { urlHost } from './host.js';
 import { TOKENS } from './tokens.js';
 
 /** The running service. */
@@ -42,7 +43,7 @@ export async function startService(container: Container): Promise<Service> {
       headers: (request) => crossOriginHeaders(corsOrigins, request),
     });
     const boundPort = await server.listen(port, host);
-    const origin = `http://${addressOf(host)}:${boundPort}`;
+    const origin = `http://${urlHost(host)}:${boundPort}`;
     const stop = async (drainDelay = settings.drainDelay): Promise<boolean> => {
       readiness.stop();
       if (drainDelay > 0) {
@@ -76,11 +77,4 @@ async function closeInTime(store: Store): Promise<boolean> {
   } finally {
     waiting.abort();
   }
-}
-
-/** The host as URLs write it; for a wildcard address, the loopback address. */
-export function addressOf(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return host.includes(':') ? `[${host}]` : host;
 }
