@@ -27,7 +27,7 @@ export function addBackupCommands(program: Command, { io }: CommandContext): voi
   addCommand(
     program,
     'restore',
-    'Checks a backup and copies it to the path of STORE_URL, where no file may be.',
+    'Checks a backup and copies it to the path of STORE_URL, where no file may exist.',
     'animal-store restore /backup/animals.db',
   )
     .argument('<FILE>', 'the backup; it stays where it is')

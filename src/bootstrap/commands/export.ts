@@ -3,9 +3,9 @@ import { open, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { unlessAborted } from '../../application/call-options.js';
 import { petPages } from '../../application/pet-pages.js';
-import type { Pet } from '../../domain/pet.js';
-import { stringifyJson } from '../../json.js';
 import { addCommand, fileError, note, print, type CommandContext } from './command-context.js';
+import { csvLine, csvLineOf } from './csv-file.js';
+import { ndjsonLineOf } from './ndjson-file.js';
 import { COLUMNS, formatOf, formatOption } from './pet-file.js';
 import { withStore } from './with-store.js';
 
@@ -27,7 +27,7 @@ async function exportPets(context: CommandContext, file: string, asCsv: boolean)
     async function* lines(): AsyncGenerator<string> {
       if (asCsv) yield csvLine(COLUMNS);
       for await (const page of petPages(store.pets, { signal })) {
-        yield page.map(asCsv ? csvLineOf : jsonLineOf).join('');
+        yield page.map(asCsv ? csvLineOf : ndjsonLineOf).join('');
         exported += page.length;
       }
     }
@@ -55,12 +55,3 @@ async function writeNewFile(
     throw error;
   }
 }
-
-const jsonLineOf = (pet: Pet): string => `${stringifyJson(pet)}\n`;
-
-const csvLineOf = (pet: Pet): string => csvLine(COLUMNS.map((column) => String(pet[column])));
-
-const csvLine = (cells: readonly string[]): string => `${cells.map(csvCell).join(',')}\n`;
-
-const csvCell = (text: string): string =>
-  /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

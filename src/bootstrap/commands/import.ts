@@ -21,7 +21,9 @@ import {
   type CommandContext,
   type HostProcess,
 } from './command-context.js';
-import { csvRows, formatOf, formatOption, ndjsonRows } from './pet-file.js';
+import { csvRows } from './csv-file.js';
+import { ndjsonRows } from './ndjson-file.js';
+import { formatOf, formatOption } from './pet-file.js';
 import { withStore } from './with-store.js';
 
 interface ImportFlags {

@@ -21,15 +21,16 @@ export async function serve(context: CommandContext, environment: Environment): 
   const container = await createContainer(settings, [logging(io, settings), ...modules]);
   const logger = container.get(TOKENS.logger);
   // Most services have no ADMIN_PORT, and then load no prom-client.
-  const measuring =
-    settings.adminPort === undefined ? undefined : await import('../service/metrics.js');
-  const metrics = measuring?.measure(container);
+  const metrics =
+    settings.adminPort === undefined
+      ? undefined
+      : (await import('../service/metrics.js')).measure(container);
   logger.info({ settings: shown }, 'settings that differ from their defaults');
 
   const interrupted = interruption(signal, logger);
   const service = await Promise.race([startService(container), interrupted]);
-  // Interrupted before it listened: there is nothing to stop, and the store may never open.
-  if (service === undefined) return void (await flushed(logger));
+  // Before it listened there is nothing to stop, and the store may never open.
+  if (service === 'interrupted') return void (await flushed(logger));
   let adminPort: AdminPort | undefined;
   let failure: Error | undefined;
   try {
@@ -58,14 +59,14 @@ function logging({ stderr }: HostProcess, settings: Settings): ContainerModule {
 }
 
 /** Resolves, and logs why, when the signal is aborted. */
-async function interruption(signal: AbortSignal, logger: Logger): Promise<undefined> {
+async function interruption(signal: AbortSignal, logger: Logger): Promise<'interrupted'> {
   if (!signal.aborted) await once(signal, 'abort');
   logger.info(`stopping: ${reasonOf(signal.reason)}`);
+  return 'interrupted';
 }
 
 /**
- * Checks the store, ensures that there is an API key, and says where the service is. While the store is unreachable,
- * only warns.
+ * Checks the store and the API keys, and says where the service is. While the store is unreachable, only warns.
  * @throws {UsageError} there is no API key and none may be issued
  */
 async function finishStart(
