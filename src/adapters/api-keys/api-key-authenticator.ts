@@ -9,6 +9,7 @@ import {
   isScope,
   type Authentication,
   type Authenticator,
+  type Scope,
 } from '../../application/ports/authenticator.js';
 import { systemClock, type Clock } from '../../application/ports/clock.js';
 import { requireNoFaults } from '../../domain/errors.js';
@@ -65,7 +66,7 @@ export class ApiKeyAuthenticator implements Authenticator {
 }
 
 /** Makes a new Set each time: a caller could change a shared one. */
-const accepted = (keyId: string, scopes: readonly string[]): Authentication => ({
+const accepted = (keyId: string, scopes: readonly Scope[]): Authentication => ({
   ok: true,
   principal: { keyId, scopes: new Set(scopes) },
 });

@@ -40,5 +40,5 @@ export interface Principal {
    */
   readonly keyId: string;
   /** What this caller may do. */
-  readonly scopes: ReadonlySet<string>;
+  readonly scopes: ReadonlySet<Scope>;
 }
