@@ -95,7 +95,7 @@ const TABLE = {
     name: 'REQUEST_DEADLINE',
     default: '5s',
     read: read.duration(1),
-    help: 'Longest time for a request. Slower ones get 503.',
+    help: 'Longest time for a request, without reading its body. Slower ones get 503.',
   },
   drainDelay: {
     name: 'DRAIN_DELAY',
