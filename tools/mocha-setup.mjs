@@ -9,7 +9,10 @@ if (process.env.MOCHA_WORKER_ID !== undefined) process.on('SIGTERM', () => {});
 
 const escaped = [];
 
-/** Keeps rejections that nobody handles: mocha's own handler drops them. A test that listens itself is left alone. */
+/**
+ * Keeps rejections that nobody handles. Mocha's handler steps aside and emits them again: then this is the only listener,
+ * unless a test has one.
+ */
 function note(reason) {
   if (process.listenerCount('unhandledRejection') === 1) escaped.push(reason);
 }
