@@ -1,5 +1,7 @@
 // What the attacks on MongoDB share: writers, and what must hold when they have ended.
 import { setTimeout as delay } from 'node:timers/promises';
+import { petPages } from '../../../build/src/application/pet-pages.js';
+import { isAnimalStoreError } from '../../../build/src/index.js';
 
 /** A create that is not acknowledged after this many milliseconds fails the attack. Elections are far shorter. */
 const LONGEST = 120_000;
@@ -21,19 +23,15 @@ export class MongoWriters {
         await delay(5);
       }
     };
-    const writing = Promise.all(writers.map(write));
-    await work();
-    isOver = true;
-    await writing;
+    const working = work().finally(() => (isOver = true));
+    await Promise.all([working, ...writers.map(write)]);
   }
 
   /** Reads all animals of the store. */
   async judge(store, show) {
     const names = new Map();
-    for (let after = 0n, pets; pets?.length !== 0; after = pets.at(-1)?.id) {
-      pets = await store.pets.list({ limit: 1000, after });
-      for (const { id, name } of pets) names.set(id, name);
-    }
+    for await (const page of petPages(store.pets))
+      for (const { id, name } of page) names.set(id, name);
     const ids = new Set(this.acknowledged.map(({ id }) => id));
     const keyed = [...names.values()].filter((name) => name.startsWith('keyed'));
     const lost = this.acknowledged.filter(({ id, name }) => names.get(id) !== name);
@@ -59,8 +57,9 @@ export class MongoWriters {
       if (claim) this.acknowledged.push((await pets.addOnce(animal, claim, Date.now())).pet);
       else this.acknowledged.push(await pets.add(animal));
       return true;
-    } catch ({ code, cause }) {
-      const reason = `${code}: ${cause?.message}`.replaceAll(/\d+/g, 'N');
+    } catch (error) {
+      if (!isAnimalStoreError(error)) throw error; // a bug
+      const reason = `${error.code}: ${error.cause?.message}`.replaceAll(/\d+/g, 'N');
       this.#refusals[reason] = (this.#refusals[reason] ?? 0) + 1;
       return false;
     }
