@@ -33,7 +33,7 @@ export async function attack({ short, show, random }) {
   const { lost, twice, others } = await ledger.compare(file);
   console.log(`${kills} kills, ${ledger.size} creates acknowledged`);
   show('acknowledged animals lost', lost);
-  show('animals stored twice', twice);
+  show('animals stored twice, or not claimed once', twice);
   show('animals that no writer was told of', others);
   show('replays that differ from the first response', differing);
   show('exit code of the last stop', code);

@@ -113,7 +113,7 @@ export async function attack({ short, show, random }) {
   );
   show('creates whose acknowledgement was not recorded', created - found.acknowledged);
   show('disks that lack what was acknowledged', found.lost);
-  show('disks with an animal twice', found.twice);
+  show('disks with an animal twice, or not claimed once', found.twice);
   show('disks that the service refuses', found.refused);
   return undefined;
 }

@@ -2,6 +2,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openSqliteStore } from '../../../build/src/adapters/sqlite/index.js';
+import { petPages } from '../../../build/src/application/pet-pages.js';
 import { stringifyJson } from '../../../build/src/index.js';
 import { main, startService } from '../../service.mjs';
 
@@ -72,7 +73,7 @@ export class Ledger {
   async compare(file) {
     const store = await openSqliteStore(file);
     try {
-      const pets = await store.pets.list({ limit: 1e6 });
+      const pets = (await Array.fromAsync(petPages(store.pets))).flat();
       const isClaimedOnce = String(claimedIds(file)) === String(pets.map(({ id }) => id));
       const stored = new Map(pets.map((pet) => [pet.name, stringifyJson(pet)]));
       return {
