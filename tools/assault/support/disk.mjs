@@ -16,14 +16,14 @@ export class Disk {
     this.#random = random;
   }
 
-  apply({ call, path, at, isNew, bytes }) {
+  apply({ call, path, position, isNew, bytes }) {
     const file = this.#files.get(path);
     if (call === 'openat' && isNew && !file)
       this.#name(path, { safe: Buffer.alloc(0), writes: [] });
     else if (call === 'mkdir') this.#name(path, 'folder');
     else if (call === 'unlink') this.#name(path, undefined);
-    else if (call === 'pwrite64') file?.writes.push({ at, bytes });
-    else if (call === 'ftruncate') file?.writes.push({ size: at });
+    else if (call === 'pwrite64') file?.writes.push({ position, bytes });
+    else if (call === 'ftruncate') file?.writes.push({ size: position });
     else if (call.endsWith('sync') && file?.writes) {
       file.safe = written(file.safe, file.writes);
       file.writes = [];
@@ -67,8 +67,8 @@ const sectors = (writes) =>
     if (!write.bytes) return [write];
     const pieces = [];
     for (let from = 0; from < write.bytes.length;) {
-      const to = from + SECTOR - ((write.at + from) % SECTOR);
-      pieces.push({ at: write.at + from, bytes: write.bytes.subarray(from, to) });
+      const to = from + SECTOR - ((write.position + from) % SECTOR);
+      pieces.push({ position: write.position + from, bytes: write.bytes.subarray(from, to) });
       from = to;
     }
     return pieces;
@@ -83,7 +83,7 @@ export const CUTS = {
   kept: { ofNames: (all) => all, ofWrites: (all) => all },
 };
 
-const end = ({ at, bytes, size }) => size ?? at + bytes.length;
+const end = ({ position, bytes, size }) => size ?? position + bytes.length;
 
 /** The content after the writes, which may be truncations to a size too. */
 function written(content, writes) {
@@ -91,7 +91,7 @@ function written(content, writes) {
   const next = Buffer.alloc(Math.max(size, ...writes.map(end)));
   content.copy(next);
   for (const write of writes) {
-    if (write.bytes) write.bytes.copy(next, write.at);
+    if (write.bytes) write.bytes.copy(next, write.position);
     else next.fill(0, write.size);
     size = write.bytes ? Math.max(size, end(write)) : write.size;
   }

@@ -11,6 +11,15 @@ export const recording = (log) => [
   log,
 ];
 
+/** A line: the thread, whether a call is resumed, and the rest. */
+const LINE = /^(\d+) +(<\.\.\. \w+ resumed>)?(.*)$/;
+
+/** A call: its name, its arguments, and the number that it returned, if it did. */
+const CALL = /^(\w+)\((.*?)(?:\) += (-?\d+).*)?$/;
+
+/** The texts among the arguments: what the first file descriptor stands for, and those in quotes. */
+const TEXTS = /(?:^\d+<|")((?:\\x\w\w)*)[>"]/g;
+
 const bytesOf = (hex) => Buffer.from(hex.replaceAll(String.raw`\x`, ''), 'hex');
 
 /**
@@ -22,7 +31,7 @@ const bytesOf = (hex) => Buffer.from(hex.replaceAll(String.raw`\x`, ''), 'hex');
 function* callsIn(record) {
   const begun = new Map(); // the beginnings of unfinished calls, by thread
   for (const line of record.split('\n')) {
-    const [, thread, resumed, rest] = /^(\d+) +(<\.\.\. \w+ resumed>)?(.*)$/.exec(line) ?? [];
+    const [, thread, resumed, rest] = LINE.exec(line) ?? [];
     if (thread === undefined) continue;
     const isUnfinished = rest.endsWith('<unfinished ...>');
     const text = resumed ? begun.get(thread) + rest : rest.replace(' <unfinished ...>', '');
@@ -38,11 +47,9 @@ function* callsIn(record) {
 export function events(record, folder) {
   const found = [];
   for (const { text, isUnfinished, isResumed } of callsIn(record)) {
-    const [, call, inside = '', result] = /^(\w+)\((.*?)(?:\) += (-?\d+).*)?$/.exec(text) ?? [];
-    // The first text is a path, or what the file descriptor stands for; the others are data.
-    const [first, ...others] = inside
-      .matchAll(/(?:^\d+<|")((?:\\x\w\w)*)[>"]/g)
-      .map(([, hex]) => bytesOf(hex));
+    const [, call, inside = '', result] = CALL.exec(text) ?? [];
+    // The first text is a path; the others are data.
+    const [first, ...others] = inside.matchAll(TEXTS).map(([, hex]) => bytesOf(hex));
     const path = String(first ?? '');
     const data = Buffer.concat(others);
     if (/^writev?$/.test(call) && !path.startsWith('/')) {
@@ -55,9 +62,10 @@ export function events(record, folder) {
     // Also skipped without a result: the process died in the call.
     if (isUnfinished || !(Number(result) >= 0)) continue;
     if (!path.startsWith(folder) || path.endsWith('-shm')) continue;
-    const at = Number(/, (\d+)$/.exec(inside)?.[1]);
+    // The last number: of pwrite64 where the write begins, of ftruncate where the file then ends.
+    const position = Number(/, (\d+)$/.exec(inside)?.[1]);
     const isNew = inside.includes('O_CREAT');
-    found.push({ call, path, at, isNew, bytes: data.subarray(0, Number(result)) });
+    found.push({ call, path, position, isNew, bytes: data.subarray(0, Number(result)) });
   }
   return found;
 }
