@@ -7,7 +7,8 @@ import { createHash, randomInt } from 'node:crypto';
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
-import { startService, temporaryFolder } from './service.mjs';
+import { startService } from './service.mjs';
+import { temporaryFolder } from './temporary-folder.mjs';
 
 const KEY = 'fuzzing-key-0123456789';
 const LOCK = 'tools/pypi/schemathesis.txt';

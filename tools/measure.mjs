@@ -11,7 +11,8 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { main, startService, temporaryFolder } from './service.mjs';
+import { main, startService } from './service.mjs';
+import { temporaryFolder } from './temporary-folder.mjs';
 
 const KEY = 'measuring-key-0123456789';
 const SECONDS = 0.5; // of a round

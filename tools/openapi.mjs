@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openApiDocument } from '../build/src/adapters/http/open-api/open-api-document.js';
-import { temporaryFolder } from './service.mjs';
+import { temporaryFolder } from './temporary-folder.mjs';
 
 const COPY = 'docs/openapi.json';
 

@@ -7,7 +7,8 @@ import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { startService, temporaryFolder } from './service.mjs';
+import { startService } from './service.mjs';
+import { temporaryFolder } from './temporary-folder.mjs';
 import { tryHosts } from './package/hosts.mjs';
 
 const { devDependencies, version } = JSON.parse(readFileSync('package.json', 'utf8'));

@@ -1,14 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempDisposableSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const main = fileURLToPath(new URL('../build/src/bootstrap/main.js', import.meta.url));
-
-/** A folder for `using`, which removes it at the end of the block. */
-export const temporaryFolder = () => mkdtempDisposableSync(join(tmpdir(), 'animal-store-'));
 
 /**
  * Starts a service, by default the built one, on a free port. Resolves when it is ready, and rejects with its log if it

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { temporaryFolder } from '../service.mjs';
+import { temporaryFolder } from '../temporary-folder.mjs';
 import { Ledger, serve, write } from './support/sqlite-creates.mjs';
 
 const WRITERS = 64;

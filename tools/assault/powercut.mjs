@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { temporaryFolder } from '../service.mjs';
+import { temporaryFolder } from '../temporary-folder.mjs';
 import { CUTS, Disk } from './support/disk.mjs';
 import { Ledger, serve, write } from './support/sqlite-creates.mjs';
 import { events, recording } from './support/strace-record.mjs';
