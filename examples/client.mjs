@@ -7,9 +7,9 @@
  * A second run with the same lines within 24 hours adds nothing: each create has an idempotency key made of the number
  * and text of its line.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { createInterface } from 'node:readline';
-import { isAnimalStoreError, stringifyJson } from 'animal-store';
+import { isAnimalStoreError, parseInt64, stringifyJson } from 'animal-store';
 import { animalStoreClient, ServiceError } from 'animal-store/client';
 
 const { BASE_URL = 'http://127.0.0.1:8080/v1', API_KEY = '' } = process.env;
@@ -21,18 +21,17 @@ const interruption = new AbortController();
 process.once('SIGINT', () => interruption.abort(new Error('interrupted')));
 const { signal } = interruption;
 
-let number = 0;
+let lineNumber = 0;
 try {
   for await (const line of createInterface({ input: process.stdin, signal })) {
-    const [, name, category] = /^(.*\S)\s+(-?\d+)$/.exec(line) ?? [];
-    if (name === undefined) throw new TypeError(`line is not a name and a category: ${line}`);
-    number += 1;
-    const key = createHash('sha256').update(`${number} ${line}`).digest('hex');
-    const animal = { name, categoryId: BigInt(category) };
-    const { pet, replayed } = await animalStore.createPet(animal, {
-      idempotencyKey: { key },
-      signal,
-    });
+    lineNumber += 1;
+    const [, name, digits = ''] = /^(.*) (\S+)$/.exec(line) ?? [];
+    const categoryId = parseInt64(digits);
+    if (categoryId === undefined)
+      throw new SyntaxError(`line ${lineNumber}: expected a name, a space and a whole number`);
+    const idempotencyKey = { key: hash('sha256', `${lineNumber} ${line}`) };
+    const options = { idempotencyKey, signal };
+    const { pet, replayed } = await animalStore.createPet({ name, categoryId }, options);
     console.log(replayed ? 'exists' : 'added', stringifyJson(pet));
   }
   for await (const pet of animalStore.allPets({ status: 'available' }, { signal }))
