@@ -58,4 +58,4 @@ const isUnchecked = (error) =>
   !(error instanceof errors.JOSEError) ||
   error instanceof errors.JWKSTimeout ||
   error instanceof errors.JWKSInvalid ||
-  error.code === 'ERR_JOSE_GENERIC';
+  error.code === errors.JOSEError.code; // an error of no class of its own
