@@ -1,8 +1,7 @@
 // The whole service in your own program, with its own log and a message for each new animal. It reads the environment
-// variables of docs/operations/settings.md.
+// variables of docs/operations/settings.md. Set API_KEYS, or issue a key first: `animal-store keys issue`.
 import { once } from 'node:events';
 import { stringifyJson } from 'animal-store';
-import { ManagedApiKeys, generateApiKey } from 'animal-store/api-keys';
 import {
   ContainerModule,
   TOKENS,
@@ -28,11 +27,5 @@ const container = await createContainer(settings, [own]); // loads ADAPTERS, too
 
 const service = await startService(container);
 console.log(service.url);
-const { apiKeys } = await container.getAsync(TOKENS.store); // undefined if the store keeps no keys
-if (apiKeys && settings.staticKeys.length === 0) {
-  const managed = new ManagedApiKeys({ apiKeys, generate: generateApiKey });
-  const first = await managed.issueFirst('first start');
-  if (first) console.log(`key ${first.key}`); // without a key, every request gets 401
-}
 await once(process, 'SIGTERM');
 process.exitCode = (await service.stop()) ? 0 : 1;
