@@ -13,7 +13,15 @@ const ADD = `
   WITH next AS (UPDATE last_id SET id = id + 1 RETURNING id)
   INSERT INTO pets SELECT id, $1, $2, $3 FROM next RETURNING *`;
 
-const CLAIMED = 'SELECT pet_id, fingerprint FROM claims WHERE key = $1';
+const CLAIMED = 'SELECT pet_id, fingerprint FROM claims WHERE key = $1 AND keep_until > $2';
+
+/** Replaces an expired claim. */
+const CLAIM = `
+  INSERT INTO claims VALUES ($1, $2, $3, $4) ON CONFLICT (key) DO UPDATE
+  SET (fingerprint, pet_id, keep_until) = (excluded.fingerprint, excluded.pet_id, excluded.keep_until)`;
+
+/** How long an expired claim is kept, in milliseconds: another process may add by a clock that is behind. */
+const CLOCK_TOLERANCE = 3_600_000;
 
 /** Texts of callers may be long, or hold U+0000, which PostgreSQL refuses. */
 const digest = (...texts) => createHash('sha256').update(JSON.stringify(texts)).digest('hex');
@@ -66,16 +74,15 @@ export class PostgresPetRepository {
     return inTransaction(client, async () => {
       // Locks out other adds, so the second of two equal claims finds the first.
       await client.query('SELECT FROM last_id FOR UPDATE');
-      await client.query('DELETE FROM claims WHERE keep_until <= $1', [now]);
-      const { rows } = await client.query(CLAIMED, [key]);
+      await client.query('DELETE FROM claims WHERE keep_until <= $1', [now - CLOCK_TOLERANCE]);
+      const { rows } = await client.query(CLAIMED, [key, now]);
       if (rows.length > 0) {
         if (rows[0].fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
         // The row of the animal may have been changed or removed since.
         return { pet: petWithId(BigInt(rows[0].pet_id), animal), replayed: true };
       }
       const pet = await this.#insert(client, animal);
-      const row = [key, fingerprint, pet.id, keepUntil];
-      await client.query('INSERT INTO claims VALUES ($1, $2, $3, $4)', row);
+      await client.query(CLAIM, [key, fingerprint, pet.id, keepUntil]);
       return { pet, replayed: false };
     });
   }
