@@ -22,7 +22,7 @@ const environment = (url) => ({
   PORT: '0',
 });
 
-async function tables(url) {
+async function countTables(url) {
   const client = new pg.Client(url);
   await client.connect();
   const { rows } = await client.query(
@@ -86,12 +86,12 @@ describe('The service on PostgreSQL', { skip: missing }, () => {
     });
   });
 
-  it('makes no store where there has to be one, and says so', async () => {
+  it('does not create a store that must exist, and says so', async () => {
     const { url, name } = await server.create();
     const missingStore = await command(url, 'keys', 'list');
     assert.equal(missingStore.code, 1);
     assert.match(missingStore.text, new RegExp(`PostgreSQL at .*/${name} holds no store\n$`));
-    assert.equal(await tables(url), 0);
+    assert.equal(await countTables(url), 0);
     const nowhere = await command(url.replace(name, 'nowhere'), 'keys', 'list');
     assert.match(nowhere.text, /\/nowhere holds no store\n$/);
 
