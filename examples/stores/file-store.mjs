@@ -16,17 +16,17 @@ export async function openFileStore(path, { mode = 'create' } = {}) {
   const access = isReading ? constants.O_RDONLY : constants.O_RDWR;
   const file = await open(path, access | (mode === 'create' ? constants.O_CREAT : 0));
   const text = await file.readFile('utf8');
-  const store = { animals: new Map(), claims: new Map(), lastId: 0n, length: 0 };
+  const state = { animals: new Map(), claims: new Map(), lastId: 0n, length: 0 };
   let lastWrite = Promise.resolve();
   let closing;
 
   const remember = (line) => {
     const { id, animal, claim } = parseJson(line); // integers are bigints again
     const pet = petWithId(id, animal);
-    store.animals.set(id, pet);
-    if (claim) store.claims.set(keyOf(claim), { ...claim, id });
-    store.lastId = id;
-    store.length += Buffer.byteLength(line) + 1;
+    state.animals.set(id, pet);
+    if (claim) state.claims.set(claimId(claim), { ...claim, id });
+    state.lastId = id;
+    state.length += Buffer.byteLength(line) + 1;
     return pet;
   };
   const lines = text.split('\n').slice(0, -1); // the last may be incomplete: it was never acknowledged
@@ -57,18 +57,18 @@ export async function openFileStore(path, { mode = 'create' } = {}) {
     });
 
   const append = async (animal, claim) => {
-    store.lastId += 1n;
-    const line = stringifyJson({ id: store.lastId, animal, claim }); // animal and claim in one step
-    await file.truncate(store.length); // the rest of a failed write
+    state.lastId += 1n;
+    const line = stringifyJson({ id: state.lastId, animal, claim }); // animal and claim in one step
+    await file.truncate(state.length); // the rest of a failed write
     const bytes = Buffer.from(`${line}\n`);
-    const { bytesWritten } = await file.write(bytes, 0, bytes.length, store.length);
+    const { bytesWritten } = await file.write(bytes, 0, bytes.length, state.length);
     if (bytesWritten < bytes.length) throw new Error('Only a part was written');
     await file.datasync();
     return remember(line);
   };
 
   const addOnce = async (animal, claim, now) => {
-    const earlier = store.claims.get(keyOf(claim));
+    const earlier = state.claims.get(claimId(claim));
     if (!earlier || earlier.keepUntil <= now)
       return { pet: await append(animal, claim), replayed: false };
     if (earlier.fingerprint !== claim.fingerprint) throw new IdempotencyKeyReusedError();
@@ -76,7 +76,7 @@ export async function openFileStore(path, { mode = 'create' } = {}) {
   };
 
   const listed = ({ after = 0n, limit, status }) =>
-    [...store.animals.values()]
+    [...state.animals.values()]
       .filter((pet) => pet.id > after && (!status || pet.status === status))
       .slice(0, limit);
 
@@ -85,7 +85,7 @@ export async function openFileStore(path, { mode = 'create' } = {}) {
     pets: {
       add: (animal, call) => write(call, () => append(animal)),
       addOnce: (animal, claim, now, call) => write(call, () => addOnce(animal, claim, now)),
-      findById: (id, call) => run('reading an animal', call, () => store.animals.get(id)),
+      findById: (id, call) => run('reading an animal', call, () => state.animals.get(id)),
       list: (range, call) => run('listing animals', call, () => listed(range)),
     },
     check: (call) => run('checking the store', call, async () => void (await file.stat())),
@@ -96,4 +96,4 @@ export async function openFileStore(path, { mode = 'create' } = {}) {
   };
 }
 
-const keyOf = ({ scope, key }) => JSON.stringify([scope, key]);
+const claimId = ({ scope, key }) => JSON.stringify([scope, key]);

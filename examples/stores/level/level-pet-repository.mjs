@@ -11,8 +11,8 @@ import { ClassicLevel } from 'classic-level';
 /** LevelDB sorts keys by their bytes, so all numbers have 19 digits. */
 const ordered = (number) => String(number).padStart(19, '0');
 
-/** As JSON, two different pairs never give the same key; U+0000 and lone surrogates are escaped. */
-const claimKey = ({ scope, key }) => JSON.stringify([scope, key]);
+/** As JSON, two different pairs never give the same text. */
+const claimId = ({ scope, key }) => JSON.stringify([scope, key]);
 
 const petOf = (text) => {
   const { id, name, categoryId, status } = parseJson(text);
@@ -51,7 +51,7 @@ export class LevelPetRepository {
   }
 
   async add(animal, call) {
-    return this.#inTurn('adding an animal', call, async () => {
+    return this.#write('adding an animal', call, async () => {
       const pet = this.#nextPet(animal);
       await this.#db.batch(this.#petWrites(pet), SAFE);
       return pet;
@@ -59,7 +59,7 @@ export class LevelPetRepository {
   }
 
   async addOnce(animal, claim, now, call) {
-    return this.#inTurn('adding an animal', call, async () => {
+    return this.#write('adding an animal', call, async () => {
       const earlier = await this.#findClaim(claim, now);
       if (earlier) return { pet: petWithId(BigInt(earlier.petId), animal), replayed: true };
       const pet = this.#nextPet(animal);
@@ -70,14 +70,14 @@ export class LevelPetRepository {
   }
 
   async findById(id, { signal } = {}) {
-    return this.#ask('reading an animal', signal, async () => {
+    return this.#run('reading an animal', signal, async () => {
       const text = id > 0n ? await this.#pets.get(ordered(id)) : undefined;
       return text === undefined ? undefined : petOf(text);
     });
   }
 
   async list({ after = 0n, limit, status }, { signal } = {}) {
-    return this.#ask('listing animals', signal, async () => {
+    return this.#run('listing animals', signal, async () => {
       const first = ordered(after > 0n ? after : 0n);
       const texts = status
         ? this.#byStatus.values({ gt: `${status} ${first}`, lt: `${status}!`, limit }) // "!" follows " "
@@ -87,7 +87,7 @@ export class LevelPetRepository {
   }
 
   async check({ signal } = {}) {
-    await this.#ask('checking the store', signal, () => this.#pets.get(ordered(1)));
+    await this.#run('checking the store', signal, () => this.#pets.get(ordered(1)));
   }
 
   close() {
@@ -102,7 +102,7 @@ export class LevelPetRepository {
   }
 
   async #findClaim(claim, now) {
-    const earlier = await this.#claims.get(claimKey(claim));
+    const earlier = await this.#claims.get(claimId(claim));
     if (earlier === undefined || earlier.keepUntil <= now) return undefined;
     if (earlier.fingerprint !== claim.fingerprint) throw new IdempotencyKeyReusedError();
     return earlier;
@@ -119,7 +119,7 @@ export class LevelPetRepository {
   /** Writes the claim and an entry to find it by once it has expired, and removes expired claims. */
   async #claimWrites(claim, now, petId) {
     const { fingerprint, keepUntil } = claim;
-    const key = claimKey(claim);
+    const key = claimId(claim);
     const expired = await this.#expiries.iterator({ lt: ordered(now + 1) }).all();
     return [
       ...expired.flatMap(([expiry, expiredKey]) => [
@@ -140,8 +140,8 @@ export class LevelPetRepository {
    * Runs one write at a time: ids ascend in the order in which animals become visible, and the second of two equal
    * claims finds the first.
    */
-  #inTurn(doing, { signal } = {}, work) {
-    return this.#ask(doing, signal, () => {
+  #write(doing, { signal } = {}, work) {
+    return this.#run(doing, signal, () => {
       if (this.#isReading) throw new Error('the store is only read');
       const turn = this.#lastWrite.then(() => {
         signal?.throwIfAborted();
@@ -153,7 +153,7 @@ export class LevelPetRepository {
   }
 
   /** Rejects only with errors of the animal store and the reason of the signal. */
-  async #ask(doing, signal, work) {
+  async #run(doing, signal, work) {
     signal?.throwIfAborted();
     if (this.#closing) throw new UnavailableError(`${doing} after close`);
     try {

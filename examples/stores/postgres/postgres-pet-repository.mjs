@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   IdempotencyKeyReusedError,
   StatusConflictError,
@@ -23,8 +23,8 @@ const CLAIM = `
 /** How long an expired claim is kept, in milliseconds: another process may add by a clock that is behind. */
 const CLOCK_TOLERANCE = 3_600_000;
 
-/** Texts of callers may be long, or hold U+0000, which PostgreSQL refuses. */
-const digest = (...texts) => createHash('sha256').update(JSON.stringify(texts)).digest('hex');
+/** For texts of callers, which may be long. */
+const digest = (...texts) => hash('sha256', JSON.stringify(texts));
 
 const petOf = ({ id, name, category_id, status }) =>
   petWithId(BigInt(id), { name, categoryId: BigInt(category_id), status });
@@ -69,8 +69,9 @@ export class PostgresPetRepository {
     return petOf(rows[0]);
   }
 
-  #addOnce(client, animal, { scope, key: given, fingerprint: text, keepUntil }, now) {
-    const [key, fingerprint] = [digest(scope, given), digest(text)];
+  #addOnce(client, animal, claim, now) {
+    const key = digest(claim.scope, claim.key);
+    const fingerprint = digest(claim.fingerprint);
     return inTransaction(client, async () => {
       // Locks out other adds, so the second of two equal claims finds the first.
       await client.query('SELECT FROM last_id FOR UPDATE');
@@ -82,14 +83,14 @@ export class PostgresPetRepository {
         return { pet: petWithId(BigInt(rows[0].pet_id), animal), replayed: true };
       }
       const pet = await this.#insert(client, animal);
-      await client.query(CLAIM, [key, fingerprint, pet.id, keepUntil]);
+      await client.query(CLAIM, [key, fingerprint, pet.id, claim.keepUntil]);
       return { pet, replayed: false };
     });
   }
 
   async findById(id, { signal } = {}) {
     const find = (client) => client.query('SELECT * FROM pets WHERE id = $1', [id]);
-    const { rows } = await this.#use('reading an animal', signal, find);
+    const { rows } = await this.#run('reading an animal', signal, find);
     return rows.map(petOf)[0];
   }
 
@@ -98,15 +99,14 @@ export class PostgresPetRepository {
       ? ['AND status = $3', [after, limit, status]]
       : ['', [after, limit]];
     const query = `SELECT * FROM pets WHERE id > $1 ${filter} ORDER BY id LIMIT $2`;
-    const { rows } = await this.#use('listing animals', signal, (client) =>
+    const { rows } = await this.#run('listing animals', signal, (client) =>
       client.query(query, values),
     );
     return rows.map(petOf);
   }
 
   change(id, fields, from, { signal } = {}) {
-    const found = { doing: 'changing an animal', id, from, signal };
-    return this.#change(found, async (client, pet) => {
+    return this.#change({ doing: 'changing an animal', id, from, signal }, async (client, pet) => {
       const changed = petWithId(id, { ...pet, ...fields });
       const { name, categoryId, status } = changed;
       await client.query('UPDATE pets SET name = $2, category_id = $3, status = $4 WHERE id = $1', [
@@ -120,8 +120,8 @@ export class PostgresPetRepository {
   }
 
   async remove(id, from, { signal } = {}) {
-    const found = { doing: 'removing an animal', id, from, signal };
-    const removed = await this.#change(found, (client) =>
+    const removal = { doing: 'removing an animal', id, from, signal };
+    const removed = await this.#change(removal, (client) =>
       client.query('DELETE FROM pets WHERE id = $1', [id]),
     );
     return removed !== undefined;
@@ -141,7 +141,7 @@ export class PostgresPetRepository {
   }
 
   async check({ signal } = {}) {
-    await this.#use('checking the store', signal, (client) => client.query('SELECT FROM last_id'));
+    await this.#run('checking the store', signal, (client) => client.query('SELECT FROM last_id'));
   }
 
   close() {
@@ -152,11 +152,11 @@ export class PostgresPetRepository {
   async #write(doing, signal, work) {
     signal?.throwIfAborted();
     if (this.#isReading) throw new UnavailableError(`${doing}: the store is only read`);
-    return this.#use(doing, signal, work);
+    return this.#run(doing, signal, work);
   }
 
   /** Runs `work` on a connection. Rejects only with errors of the animal store and the signal's reason. */
-  async #use(doing, signal, work) {
+  async #run(doing, signal, work) {
     signal?.throwIfAborted();
     if (this.#closing) throw new UnavailableError(`${doing} after close`);
     try {
