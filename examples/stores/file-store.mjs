@@ -1,5 +1,6 @@
 // Keeps animals and claims in a file. It never removes expired claims. It takes no lock, so a service overwrites what
-// `import` or `copy` writes at the same time: let `open` take one.
+// `import` or `copy` writes at the same time: let `openFileStore` take one. To use it in the service, bind a
+// `storeFactory` as level/adapter.mjs does.
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import {
