@@ -56,5 +56,16 @@ describe('openPostgresStore', { skip: missing }, () => {
     }
   });
 
+  it('keeps an expired claim, for a process whose clock is behind', async () => {
+    const opened = await open();
+    const { pets } = opened.store;
+    const claim = { scope: 'a', key: 'b', fingerprint: 'c', keepUntil: 1000 };
+    await pets.addOnce(FIDO, claim, 0);
+    await pets.addOnce(FIDO, { ...claim, key: 'another' }, 1000); // removes expired claims
+    const { replayed } = await pets.addOnce(FIDO, claim, 999);
+    await opened.close();
+    assert.equal(replayed, true);
+  });
+
   storeTests({ describe, it, open, without: ['apiKeys', 'transfer'] });
 });
