@@ -5,12 +5,11 @@ import { requireApiKey } from 'animal-store/koa';
 import Koa from 'koa';
 
 /**
- * The port. Aborting `signal` ends a call.
+ * The port.
  * @typedef {{ readonly id: bigint, readonly name: string }} Category
- * @typedef {{ readonly signal?: AbortSignal }} CallOptions
  * @typedef {object} CategoryRepository
- * @property {(call?: CallOptions) => Promise<readonly Category[]>} list in ascending order of id
- * @property {(id: bigint, call?: CallOptions) => Promise<Category | undefined>} findById
+ * @property {() => Promise<readonly Category[]>} list in ascending order of id
+ * @property {(id: bigint) => Promise<Category | undefined>} findById
  */
 
 /** @returns {CategoryRepository} */
@@ -23,16 +22,16 @@ export function memoryCategories(...names) {
 }
 
 /**
- * A Koa application. Its error responses are Koa's own.
+ * A Koa application that serves the categories at `path`. Its error responses are Koa's own.
  * @param {CategoryRepository} categories
  */
-export function categoriesApp(http, categories) {
+export function categoriesApp(http, path, categories) {
   const router = new Router({ strict: true, sensitive: true });
   const reading = requireApiKey(http, 'pets:read');
-  router.get('/v1/categories', reading, async (context) => {
+  router.get(path, reading, async (context) => {
     respond(context, await categories.list());
   });
-  router.get('/v1/categories/:id', reading, async (context) => {
+  router.get(`${path}/:id`, reading, async (context) => {
     const id = parseInt64(context.params.id);
     const category = id === undefined ? undefined : await categories.findById(id);
     if (!category) context.throw(404, 'No category has this id.');
