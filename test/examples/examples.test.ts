@@ -82,7 +82,7 @@ describe('The example', () => {
   });
 
   it('without-sockets.test.mjs passes', async () => {
-    const child = start('embedding/without-sockets.test.mjs');
+    const child = start('client/without-sockets.test.mjs');
     expect(await child.ended, child.out).to.equal(0);
     expect(child.out).to.match(/^. (?:pass 1|tests 1)$/m);
   });
@@ -124,7 +124,7 @@ describe('The example', () => {
     expect(await get(`${url}/pets`)).to.equal('[]');
   });
 
-  for (const name of ['fetch-transport.mjs', 'slow-lists.mjs'])
+  for (const name of ['transports/fetch.mjs', 'stores/slow-lists.mjs'])
     it(`${name} serves with a part replaced`, async () => {
       const url = await startWith(name);
       expect((await addBella(url)).animal).to.equal(BELLA);
@@ -136,12 +136,12 @@ describe('The example', () => {
     const delivery = `Bella ${LARGEST}\nBella ${LARGEST}\n`;
     const other = BELLA.replace('1', '2');
     const list = `${BELLA}\n${other}\n`;
-    const first = await run('client.mjs', environment, delivery);
+    const first = await run('client/client.mjs', environment, delivery);
     expect(first).to.equal(`added ${BELLA}\nadded ${other}\n${list}`);
-    const second = await run('client.mjs', environment, delivery);
+    const second = await run('client/client.mjs', environment, delivery);
     expect(second).to.equal(`exists ${BELLA}\nexists ${other}\n${list}`);
 
-    const refused = start('client.mjs', { ...environment, API_KEY: 'another-key' });
+    const refused = start('client/client.mjs', { ...environment, API_KEY: 'another-key' });
     expect(await refused.ended).to.equal(1);
     expect(refused.err).to.match(/^invalid_api_key .* \(request [\da-f-]+\)\n$/);
   });

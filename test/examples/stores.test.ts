@@ -26,7 +26,7 @@ async function openFile() {
 }
 
 async function openDecorated() {
-  const { adapter } = (await example('slow-lists.mjs')) as { adapter: ContainerModule };
+  const { adapter } = (await example('stores/slow-lists.mjs')) as { adapter: ContainerModule };
   const container = await createContainer(readSettings({ STORE_URL: 'memory:' }), [adapter]);
   const store = await container.getAsync(TOKENS.store);
   return { pets: store.pets, close: () => store.close() };

@@ -2,7 +2,7 @@
  * Reads animals from standard input, one "NAME CATEGORY" a line, adds each to a running service exactly once, and then
  * lists all that are available:
  *
- *   printf 'Bella 1\nMilo 9223372036854775807\n' | BASE_URL=http://127.0.0.1:8080/v1 API_KEY=ast_live_... node examples/client.mjs
+ *   printf 'Bella 1\nMilo 9223372036854775807\n' | BASE_URL=http://127.0.0.1:8080/v1 API_KEY=ast_live_... node client.mjs
  *
  * A second run with the same lines within 24 hours adds nothing: each create has an idempotency key made of the number
  * and text of its line.
