@@ -8,7 +8,7 @@ import { animalStoreClient } from '../../build/src/adapters/http/client/index.js
 const KEY = 'a-key-of-your-own';
 
 /** Those that run on plain Node.js. */
-const HOSTS = ['koa', 'express', 'fastify', 'hono'];
+const HOSTS = ['node-http', 'express', 'fastify', 'hono'];
 
 async function tryOut(baseUrl) {
   const animals = animalStoreClient({ baseUrl, apiKey: KEY });
