@@ -7,6 +7,7 @@ import { animalStoreRouter } from 'animal-store/koa';
 import { openMemoryStore } from 'animal-store/memory';
 import Koa from 'koa';
 
+if (!process.env.API_KEY) throw new Error('Set API_KEY.');
 const { pets, check } = openMemoryStore();
 const animalStore = createAnimalStore({ pets });
 const router = animalStoreRouter(

@@ -8,6 +8,7 @@ import { createFetchHandler } from 'animal-store/fetch';
 import { HttpInterface, Readiness } from 'animal-store/http';
 import { openMemoryStore } from 'animal-store/memory';
 
+if (!process.env.API_KEY) throw new Error('Set API_KEY.');
 const { pets, check } = openMemoryStore();
 const http = new HttpInterface({
   animalStore: createAnimalStore({ pets }),

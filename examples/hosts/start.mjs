@@ -8,6 +8,7 @@ import { ApiKeyAuthenticator } from 'animal-store/api-keys';
 import { HttpInterface, Readiness } from 'animal-store/http';
 import { openMemoryStore } from 'animal-store/memory';
 
+if (!process.env.API_KEY) throw new Error('Set API_KEY.');
 const [, , host] = process.argv;
 const { listen, PREFIX = '' } = await import(`./${host}.mjs`);
 
