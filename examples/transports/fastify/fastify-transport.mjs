@@ -2,8 +2,9 @@ import { NodeRequest } from 'animal-store/node';
 import fastify from 'fastify';
 
 /**
- * The animal store as a Fastify application. It responds in the first hook: later Fastify would decode paths, check media
- * types and read bodies by its own rules.
+ * The animal store as a Fastify application: a transport in place of Koa. (hosts/fastify.mjs mounts it in an application
+ * of yours.) It responds in the first hook: later Fastify would decode paths, check media types and read bodies by its own
+ * rules.
  */
 export function createFastifyApp(http) {
   const app = fastify({ frameworkErrors: (_error, request, reply) => respond(request, reply) });
