@@ -1,4 +1,4 @@
-// Starts the animal store in one of these hosts (node-http, express, fastify, hono), with animals in memory:
+// Starts the animal store in a host (node-http, express, fastify, hono), with animals in memory:
 //   (cd ../.. && npm pack) && npm install ../../animal-store-*.tgz
 //   API_KEY=a-key-of-your-own PORT=8080 node start.mjs express
 import { once } from 'node:events';
