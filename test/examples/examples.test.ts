@@ -73,7 +73,8 @@ describe('The example', () => {
 
   it('worker-script.mjs adds each line once, however often it runs, and says which is wrong', async () => {
     const name = 'embedding/worker-script.mjs';
-    const delivery = `Bella ${LARGEST}\nZoë the 2nd -1\n`;
+    // The second name is longer than an idempotency key may be.
+    const delivery = `Bella ${LARGEST}\n${'Zoë the 2nd '.repeat(80)}-1\n`;
     expect(await run(name, {}, delivery)).to.equal('2 added\n');
     expect(await run(name, {}, `${delivery}Milo 2\n`)).to.equal('1 added\n');
     const child = start(name, {}, `${delivery}Milo\n`);
