@@ -1,6 +1,6 @@
 /**
- * For embedding the animal store: its domain, use cases, ports, errors and exact JSON. Importing it loads no adapter, and prints,
- * reads and opens nothing.
+ * For embedding the animal store: `createAnimalStore`, the domain, ports, errors and exact JSON. Importing it loads no
+ * adapter, and prints, reads and opens nothing.
  *
  * @packageDocumentation
  */

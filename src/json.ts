@@ -30,7 +30,8 @@ export function parseJson(text: string): unknown {
       return isInteger(source) ? BigInt(value) : NaN;
     });
   } catch (error) {
-    throw error instanceof RangeError ? new SyntaxError('It is nested too deep') : error;
+    const isStackOverflow = error instanceof RangeError;
+    throw isStackOverflow ? new SyntaxError('It is nested too deep') : error;
   }
 }
 
@@ -43,7 +44,7 @@ function isInteger(source: string): boolean {
   return decimals <= 0 || Number(digits.slice(-decimals)) === 0;
 }
 
-/** A number that JSON.parse may round: it has more than 15 digits, with the point, or a negative exponent. */
+/** A number that JSON.parse may round: 16 or more digits and points, or a negative exponent. */
 const MAY_BE_ROUNDED = /[0-9.]{16}|[0-9]e-/i;
 
 /** At least two objects or arrays. JSON.parse alone would accept any depth, unlike `parseJson`. */
@@ -51,7 +52,7 @@ const MAY_BE_NESTED = /[[{][^]*[[{]/;
 
 /**
  * Like `parseJson`, but five times as fast for a flat object without numbers that may be rounded. Its integers stay
- * numbers, which are exact there.
+ * numbers: they are exact.
  */
 export const parseJsonFast = (text: string): unknown =>
   MAY_BE_ROUNDED.test(text) || MAY_BE_NESTED.test(text) ? parseJson(text) : JSON.parse(text);

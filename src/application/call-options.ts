@@ -1,4 +1,4 @@
-/** Options of every call of a port. */
+/** Options of a call. */
 export interface CallOptions {
   /**
    * An abort rejects the call with `signal.reason`. A write in progress may still take effect; a waiting one never

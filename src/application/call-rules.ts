@@ -29,7 +29,7 @@ export function requirePetQuery(query: PetQuery): PetQuery & { readonly limit: n
  * The checked status that an animal must have.
  * @throws {InvalidParameterError} `from` is neither omitted nor a status
  */
-export function requireFrom(from: PetStatus | undefined): PetStatus | undefined {
+export function requireValidFrom(from: PetStatus | undefined): PetStatus | undefined {
   if (from !== undefined) requireNoFaults({ from: petStatusFault(from) });
   return from;
 }

@@ -15,9 +15,9 @@ export async function copyCatalogue(
 ): Promise<{ readonly pets: number; readonly apiKeys: number }> {
   const source = requireCopyable(from);
   const target = requireCopyable(to);
-  const hadPets = (await target.transfer.lastId(options)) > 0n;
+  const everHadPets = (await target.transfer.lastId(options)) > 0n;
   const hasApiKeys = (await target.apiKeys.list(options)).length > 0;
-  if (hadPets || hasApiKeys)
+  if (everHadPets || hasApiKeys)
     throw permanentError('The target is not empty: copy into a new store.');
   try {
     return await copyAll(source, target, options);

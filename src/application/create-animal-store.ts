@@ -1,7 +1,12 @@
 import { PetNotFoundError } from '../domain/errors.js';
 import { fingerprintOf, petChange, unsavedPet } from '../domain/pet.js';
 import type { AnimalStore, ExperimentalAnimalStore } from './animal-store.js';
-import { requireFrom, requireIdempotencyKey, requirePetId, requirePetQuery } from './call-rules.js';
+import {
+  requireValidFrom,
+  requireIdempotencyKey,
+  requirePetId,
+  requirePetQuery,
+} from './call-rules.js';
 import { systemClock, type Clock } from './ports/clock.js';
 import type { PetChanges } from './ports/pet-changes.js';
 import type { PetRepository } from './ports/pet-repository.js';
@@ -75,7 +80,7 @@ const changeOperations = (
   async changePet(id, change, { from, signal } = {}) {
     signal?.throwIfAborted();
     const petId = requirePetId(id);
-    requireFrom(from);
+    requireValidFrom(from);
     const pet = await changes.change(petId, petChange(change), from, { signal });
     if (pet === undefined) throw new PetNotFoundError(petId);
     return pet;
@@ -84,7 +89,7 @@ const changeOperations = (
   async removePet(id, { from, signal } = {}) {
     signal?.throwIfAborted();
     const petId = requirePetId(id);
-    requireFrom(from);
+    requireValidFrom(from);
     const isRemoved = await changes.remove(petId, from, { signal });
     if (!isRemoved) throw new PetNotFoundError(petId);
   },

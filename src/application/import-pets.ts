@@ -92,7 +92,7 @@ export interface ImportOptions extends CallOptions {
 export interface ImportReport {
   /** Animals that were added. A dry run also counts those that an earlier import added. */
   readonly added: number;
-  /** Rows with an id that differed from their animal. */
+  /** Animals that differed from their row. */
   readonly changed: number;
   /** The lines whose animal does not exist, in no particular order. If there are any, nothing was stored. */
   readonly faults: readonly LineFault[];
@@ -102,7 +102,7 @@ export interface ImportReport {
 const BATCH_SIZE = 64;
 
 /**
- * Stores the rows of a plan. The caller has refused a plan with faults. After a failure, import the same content again: within 24 hours, no
+ * Stores the rows of a plan that has no faults. After a failure, import the same content again: within 24 hours, no
  * animal is added twice.
  * @throws {Error} a row has an id, and the store has no `changes`. Nothing was stored.
  * @throws what the store throws

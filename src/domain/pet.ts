@@ -10,7 +10,7 @@ export interface Pet {
    * an older backup. Lists are in ascending order of id.
    */
   readonly id: bigint;
-  /** As in `NewPet`. */
+  /** Unicode text, exactly as given. */
   readonly name: string;
   /** The category that the animal belongs to: any int64. */
   readonly categoryId: bigint;
@@ -65,7 +65,7 @@ export const PET_FIELDS = Object.keys(RULES) as ReadonlyArray<keyof UnsavedPet>;
  */
 export function unsavedPet(given: NewPet): UnsavedPet {
   const { name, categoryId, status = DEFAULT_STATUS } = requireObject(given);
-  return valid({ name, categoryId: exact(categoryId), status });
+  return checked({ name, categoryId: bigintIfSafe(categoryId), status });
 }
 
 /**
@@ -76,11 +76,12 @@ export function petChange(given: Partial<NewPet>): Partial<UnsavedPet> {
   const { name, categoryId, status } = requireObject(given);
   const change = {
     ...(name !== undefined && { name }),
-    ...(categoryId !== undefined && { categoryId: exact(categoryId) }),
+    ...(categoryId !== undefined && { categoryId: bigintIfSafe(categoryId) }),
     ...(status !== undefined && { status }),
   };
-  if (Object.keys(change).length > 0) return valid(change);
-  throw invalid('', `it must have at least one of ${PET_FIELDS.join(', ')}`);
+  if (Object.keys(change).length === 0)
+    throw invalidPet('', `it must have at least one of ${PET_FIELDS.join(', ')}`);
+  return checked(change);
 }
 
 /**
@@ -88,10 +89,10 @@ export function petChange(given: Partial<NewPet>): Partial<UnsavedPet> {
  * @throws {InvalidPetError} the data is not a valid animal
  */
 export function petFrom(data: { readonly [Field in keyof Pet]?: unknown }): Pet {
-  const { name, categoryId, status } = data as Pet; // `valid` checks it
+  const { name, categoryId, status } = data as Pet; // `checked` refuses what is no animal
   const id = toInt64(data.id);
-  if (id === undefined) throw invalid('id', INT64_RULE);
-  return petWithId(id, valid({ name, categoryId: exact(categoryId), status }));
+  if (id === undefined) throw invalidPet('id', INT64_RULE);
+  return petWithId(id, checked({ name, categoryId: bigintIfSafe(categoryId), status }));
 }
 
 /** The animal that a store keeps under `id`: a frozen copy. */
@@ -107,15 +108,15 @@ export function requireStatus({ status }: Pet, from: PetStatus | undefined): voi
 export const fingerprintOf = ({ name, categoryId, status }: UnsavedPet): string =>
   JSON.stringify([name, String(categoryId), status]);
 
-/** A safe number as a bigint. Any other value stays as it is, for `valid` to check. */
-const exact = (categoryId: bigint | number): bigint =>
+/** A safe number as a bigint. Any other value stays as it is, for `checked` to refuse. */
+const bigintIfSafe = (categoryId: bigint | number): bigint =>
   toInt64(categoryId) ?? (categoryId as bigint);
 
 /**
- * Checks the fields, and freezes them.
+ * The same fields, checked and frozen.
  * @throws {InvalidPetError} naming every field that breaks its rule or is `undefined`
  */
-function valid<Fields extends Partial<UnsavedPet>>(fields: Fields): Readonly<Fields> {
+function checked<Fields extends Partial<UnsavedPet>>(fields: Fields): Readonly<Fields> {
   const faults = Object.entries(fields).flatMap(([field, value]): Fault[] => {
     const message = value === undefined ? 'is required' : RULES[field as keyof UnsavedPet](value);
     return message === undefined ? [] : [{ field, message }];
@@ -126,8 +127,8 @@ function valid<Fields extends Partial<UnsavedPet>>(fields: Fields): Readonly<Fie
 
 function requireObject<Given extends object>(given: Given): Given {
   if (Object(given) === given) return given;
-  throw invalid('', 'it must be an object');
+  throw invalidPet('', 'it must be an object');
 }
 
-const invalid = (field: string, message: string): InvalidPetError =>
+const invalidPet = (field: string, message: string): InvalidPetError =>
   new InvalidPetError([{ field, message }]);

@@ -8,7 +8,7 @@ export function isLongerThan(text: string, length: number): boolean {
   return counted.length > length && Array.from(counted).length > length;
 }
 
-/** The rule that a text breaks, or `undefined`: databases may cut a text at U+0000, or replace lone surrogates. */
+/** The rule that a text breaks, or `undefined`. Databases may cut a text at U+0000, or replace lone surrogates. */
 export function textFault(text: string): string | undefined {
   if (text.includes('\0')) return 'must not contain U+0000';
   if (!text.isWellFormed()) return 'must not contain lone surrogates';

@@ -54,16 +54,19 @@ export class ApiKeyAuthenticator implements Authenticator {
     const staticId = this.#staticIds.get(hash);
     if (staticId !== undefined) return accepted(staticId, SCOPES);
 
-    const id = apiKeyIdIn(credential);
-    const found = id === undefined ? undefined : await unlessAborted(this.#findById(id), signal);
-    if (found === undefined || found.hash !== hash) return { ok: false, reason: 'unknown' };
-    const { id: keyId, expiresAt, scopes } = found;
+    const keyId = apiKeyIdIn(credential);
+    if (keyId === undefined) return UNKNOWN;
+    const found = await unlessAborted(this.#findById(keyId), signal);
+    if (found?.hash !== hash) return UNKNOWN;
+    const { expiresAt, scopes } = found;
     const state = apiKeyState(found, this.#clock.now().getTime());
     if (state === 'active') return accepted(keyId, scopes.filter(isScope));
     if (state === 'revoked') return { ok: false, reason: 'revoked', keyId };
-    return { ok: false, reason: 'expired', keyId, at: new Date(expiresAt ?? NaN) };
+    return { ok: false, reason: 'expired', keyId, at: new Date(expiresAt || 0) };
   }
 }
+
+const UNKNOWN: Authentication = { ok: false, reason: 'unknown' };
 
 /** Makes a new Set each time: a caller could change a shared one. */
 const accepted = (keyId: string, scopes: readonly Scope[]): Authentication => ({

@@ -31,7 +31,7 @@ export const staticKeyFault = (key: string): string | undefined =>
 
 /**
  * Identifies a static key in logs, and as a scope of idempotency keys: the same in every process. Not from
- * `hashApiKey`: logs must not hold the hash that grants access.
+ * `hashApiKey`: logs must not hold the hash that keys are compared with.
  */
 export const staticKeyId = (key: string): string =>
   `static-${hash('sha256', `animal-store static key id\0${key}`, 'hex').slice(0, 12)}`;

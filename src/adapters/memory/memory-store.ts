@@ -25,7 +25,7 @@ export function openMemoryStore(): CompleteStore {
   let greatestId = 0n;
   /** In ascending order of id. */
   let petsById = new Map<bigint, Pet>();
-  /** By `claimId`, the oldest first, unless the clock went backwards. A claim outlives its animal. */
+  /** By `claimId`, the oldest first. A claim outlives its animal. */
   const claims = new Map<string, Claim & { readonly petId: bigint }>();
   const apiKeysById = new Map<string, ApiKeyRecord>();
 

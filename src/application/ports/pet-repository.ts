@@ -10,8 +10,8 @@ import type { CallOptions } from '../call-options.js';
  * For all operations:
  * - Ids are int64. Arguments never change after the call, so a store may keep them. Animals in results are frozen.
  * - Calls may overlap, also across the processes that share the store. An import starts many at once.
- * - A call rejects with `UnavailableError` when the store is unreachable, cannot write or is closed, with the
- *   technology's own error as its `cause`.
+ * - A call rejects with `UnavailableError` when the store is unreachable, cannot write or is closed. The technology's
+ *   own error is its `cause`.
  * - A call whose `signal` is aborted rejects with its reason (see `CallOptions`). When a call has settled, it must have
  *   removed every listener that it added to the signal.
  */

@@ -8,7 +8,7 @@ import type {
 import type { CallOptions } from '../../../application/call-options.js';
 import {
   PAGE_LIMIT,
-  requireFrom,
+  requireValidFrom,
   requirePetId,
   requirePetQuery,
 } from '../../../application/call-rules.js';
@@ -94,7 +94,7 @@ export function animalStoreClient(settings: AnimalStoreClientOptions): AnimalSto
       send(options, () => ({
         method: 'PATCH',
         petId: requirePetId(id),
-        query: { from: requireFrom(options?.from) },
+        query: { from: requireValidFrom(options?.from) },
         body: stringifyJson(petChange(change)),
         isSafeToRepeat: options?.from === undefined,
         read: toPet,
@@ -104,7 +104,7 @@ export function animalStoreClient(settings: AnimalStoreClientOptions): AnimalSto
       send(options, () => ({
         method: 'DELETE',
         petId: requirePetId(id),
-        query: { from: requireFrom(options?.from) },
+        query: { from: requireValidFrom(options?.from) },
         isSafeToRepeat: false,
         read: () => {},
       })),
