@@ -46,7 +46,9 @@ export function catalogueTransferTests(suite: PortSuite): void {
 
       await subject.transfer.writePets(petsWithIds(...ids.toReversed()), 2000n);
 
-      const found = await subject.pets.list({ limit: 2000 });
+      const first = await subject.pets.list({ limit: 1000 });
+      const rest = await subject.pets.list({ after: first.at(-1)?.id, limit: 1000 });
+      const found = [...first, ...rest];
       // The ids first: to show how a thousand animals differ takes seconds.
       assert.equal(found.map(({ id }) => id).join(), [...ids, 2000n].join());
       assert.deepEqual(found, petsWithIds(...ids, 2000n));

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { readFileSync, readdirSync } from 'node:fs';
 import { animalStoreClient } from '../../src/adapters/http/client/index.js';
 import { openSqliteStore } from '../../src/adapters/sqlite/index.js';
+import { petPages } from '../../src/application/pet-pages.js';
 import { KEY } from './running-service.js';
 import { temporaryFolder } from '../temporary-folder.js';
 import { until } from '../until.js';
@@ -48,9 +49,9 @@ describe('Processes on one store', () => {
     }
 
     const store = await openSqliteStore(`${folder}/data/animal-store.db`, { mode: 'read' });
-    const stored = new Map(
-      (await store.pets.list({ limit: 1_000_000 })).map(({ id, name }) => [id, name]),
-    );
+    const stored = new Map<bigint, string>();
+    for await (const page of petPages(store.pets))
+      for (const { id, name } of page) stored.set(id, name);
     await store.close();
     const lost = [...acknowledged].filter(([id, name]) => stored.get(id) !== name);
     expect(lost).to.deep.equal([]);
