@@ -12,7 +12,7 @@ const VALID: readonly NewPet[] = [
   ...TRICKY_PETS,
   FIDO,
   { ...FIDO, status: undefined },
-  { ...FULL_PET, id: 99n, colour: 'black' } as NewPet,
+  { ...FULL_PET, id: -99n, colour: 'black' } as NewPet,
   ...[-0, 7, Number.MAX_SAFE_INTEGER].map((categoryId) => ({ name: 'Fido', categoryId })),
 ];
 
@@ -47,7 +47,7 @@ export function creatingCases(cases: AnimalStoreCases): void {
       const { name, categoryId, status = DEFAULT_STATUS } = animal;
       const expected = { id: pet.id, name, categoryId: BigInt(categoryId), status };
       assert.deepEqual({ pet, replayed }, { pet: expected, replayed: false });
-      assert.ok(pet.id > 0n && pet.id !== 99n, `the id ${pet.id}`);
+      assert.ok(pet.id > 0n, `the id ${pet.id}`);
       assert.deepEqual(await animalStore.listPets({ after: pet.id - 1n }), { pets: [pet] });
       const found = await animalStore.getPet(pet.id);
       assert.deepEqual(found, pet);
