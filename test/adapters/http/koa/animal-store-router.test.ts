@@ -197,7 +197,11 @@ describe('The body of a request on Koa', () => {
     ['is damaged', create('{"name":"\ufffd","categoryId":1}'), '400 malformed_json'],
     ['is too large', create(REX.padEnd(101)), '413 payload_too_large'],
     ['is missing', create(null), '400 missing_body'],
-    ['is a form', create('a=b', { 'content-type': 'text/plain' }), '415 unsupported_media_type'],
+    [
+      'is a form',
+      create('a=b', { 'content-type': 'application/x-www-form-urlencoded' }),
+      '415 unsupported_media_type',
+    ],
   ] as const)
     it(`is refused if koa-bodyparser of the host has read it and it ${what}`, async () => {
       const url = await mounted([bodyParser()], { settings: { bodyLimit: 100 } });
