@@ -21,7 +21,8 @@ const CHUNKED = head('POST /', 'Transfer-Encoding: chunked');
 const MiB = 1024 ** 2;
 const largeHeaders = () => ({ 'X-Large': 'x'.repeat(50_000_000) });
 
-describe('The limits of the listening server', () => {
+describe('The limits of the listening server', function () {
+  this.timeout(9_000); // less than every default
   afterEach(closeServers);
 
   it('allow as many connections as a quarter of the memory holds at 192 KiB each', () => {
