@@ -21,7 +21,7 @@ async function addUntilRefused(url: string, prefix: string, acknowledged: Map<bi
       acknowledged.set(pet.id, name);
     } catch (error) {
       if ((error as { code?: string }).code !== 'service_unavailable') throw error;
-      if (await fetch(url).catch(() => true)) return;
+      if (!(await fetch(url).catch(() => false))) return;
     }
   }
 }
