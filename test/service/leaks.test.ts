@@ -2,7 +2,7 @@ import { createHook } from 'node:async_hooks';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createContainer, readSettings, startService } from '../../src/bootstrap/index.js';
-import { cleanUp, testFile } from '../adapters/sqlite/test-store.js';
+import { removeFolders, temporaryFolder } from '../temporary-folder.js';
 import { KEY } from './running-service.js';
 
 /** What stays until it is released: timers, also those that do not keep the process alive, and handles. */
@@ -18,7 +18,7 @@ async function leftBehind(work: () => Promise<unknown>): Promise<readonly string
   const hook = createHook({
     init(id, kind) {
       if (!KINDS.test(kind)) return;
-      const frames = String(new Error('made').stack).split('\n').slice(1);
+      const frames = String(new Error('made').stack).split('\n').slice(2); // without this hook
       // The clock of the Date header: all servers of the process share it, and it ends with the second.
       if (frames.some((frame) => frame.includes('node:internal/http'))) return;
       const place = frames.find((frame) => frame.includes('/src/'));
@@ -37,12 +37,14 @@ async function leftBehind(work: () => Promise<unknown>): Promise<readonly string
   }
 }
 
+const start = async (storeUrl: string) =>
+  startService(
+    await createContainer(readSettings({ STORE_URL: storeUrl, API_KEYS: KEY, PORT: '0' })),
+  );
+
 /** A service on this store, used, and stopped. */
 async function useService(storeUrl: string): Promise<void> {
-  const container = await createContainer(
-    readSettings({ STORE_URL: storeUrl, API_KEYS: KEY, PORT: '0' }),
-  );
-  const service = await startService(container);
+  const service = await start(storeUrl);
   const headers = { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json' };
   const body = '{"name":"Rex","categoryId":7}';
   const keyed = { ...headers, 'Idempotency-Key': 'once' };
@@ -55,13 +57,22 @@ async function useService(storeUrl: string): Promise<void> {
 describe('A stopped service leaves no timer or handle', () => {
   // Node.js keeps what its own fetch has opened, once.
   before(() => useService('memory:'));
-  afterEach(cleanUp);
+  afterEach(removeFolders);
+
+  it('unlike one that runs', async () => {
+    const running: AsyncDisposable[] = [];
+    const left = await leftBehind(async () => running.push(await start('memory:')));
+    for (const service of running) await service[Symbol.asyncDispose]();
+    expect(left).to.deep.equal(['TCPSERVERWRAP of Node.js']);
+  });
 
   it('on a store in memory', async () => {
     expect(await leftBehind(() => useService('memory:'))).to.deep.equal([]);
   });
 
   it('on an SQLite store', async () => {
-    expect(await leftBehind(() => useService(`sqlite:${testFile()}`))).to.deep.equal([]);
+    expect(
+      await leftBehind(() => useService(`sqlite:${temporaryFolder()}/animals.db`)),
+    ).to.deep.equal([]);
   });
 });
