@@ -3,12 +3,12 @@ import type {
   ApiKeyRepository,
 } from '../../src/application/ports/api-key-repository.js';
 import assert from 'node:assert/strict';
-import { TRICKY_NAMES, fullApiKey, sampleApiKey, times, words } from './samples.js';
+import { TRICKY_NAMES, FULL_API_KEY, sampleApiKey, times, words } from './samples.js';
 import { checkAborts } from './store-operations.js';
 import { storeCases, type StoreSubject } from './store-cases.js';
 import type { PortSuite } from './store-suite.js';
 
-/** The milliseconds at which a store of seconds, of 32 bits or of four digits of a year goes wrong first. */
+/** Times at which a store of seconds, of 32 bits or of four-digit years first goes wrong. */
 const TIMES = [
   0,
   1,
@@ -21,7 +21,7 @@ const TIMES = [
 /** Hundreds of keys, with every value that a store may change, in ascending order of creation. */
 const TRICKY_KEYS: readonly ApiKeyRecord[] = [
   ...TIMES.map((time) => ({ createdAt: time, expiresAt: time, revokedAt: time })),
-  fullApiKey(),
+  FULL_API_KEY,
   ...[...TRICKY_NAMES, ''].map((name) => ({ name })),
   { scopes: [] },
   ...times(200, () => ({})),
@@ -67,7 +67,7 @@ export function apiKeyRepositoryTests(suite: PortSuite<ApiKeyRepository>): void 
 
       const winners = records.filter((_, index) => added[index]);
       assert.equal(winners.length, 1, 'adds with one id that succeeded');
-      assert.equal(await subject.apiKeys.add({ ...fullApiKey(), id: 'k1' }), false);
+      assert.equal(await subject.apiKeys.add({ ...FULL_API_KEY, id: 'k1' }), false);
       assert.deepEqual(await subject.apiKeys.list(), winners);
     });
 
@@ -90,7 +90,7 @@ export function apiKeyRepositoryTests(suite: PortSuite<ApiKeyRepository>): void 
 
     test('keeps the instant of the first revocation, and changes nothing else', async (subject) => {
       const { apiKeys: other } = await subject.another();
-      const { revokedAt: _, ...unrevoked } = fullApiKey();
+      const { revokedAt: _, ...unrevoked } = FULL_API_KEY;
       for (const record of [sampleApiKey(), unrevoked]) await subject.apiKeys.add(record);
       const instants = times(20, (number) => 1000 + ((number * 7 + 3) % 20));
 

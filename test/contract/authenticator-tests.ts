@@ -5,7 +5,10 @@ import { checkRejectsWhenAborted, rejectsWithCode } from './rejection.js';
 import { times, words } from './samples.js';
 import { casesOf, type SuiteOptions } from './suite.js';
 
-/** An authenticator, and what it must make of some credentials of at least 16 characters. */
+/**
+ * An authenticator, and what it must make of some credentials. They have at least 16 characters, so that no error holds
+ * one by chance.
+ */
 export interface OpenedAuthenticator {
   readonly authenticator: Authenticator;
   /** Valid credentials of different keys: at least two. */

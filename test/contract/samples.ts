@@ -94,11 +94,12 @@ const sampleClaim = (fields: Partial<Claim> = {}): Claim =>
 /** The arguments of `addOnce` after the animal. */
 export type ClaimArguments = readonly [claim: Claim, now: number];
 
-/** A claim that is made this many milliseconds after the suite's start, and how long it is kept. Default: 24 hours. */
-export const claimedAt = (at: number, fields: Partial<Claim> = {}, kept = DAY): ClaimArguments => [
-  sampleClaim({ keepUntil: START + at + kept, ...fields }),
-  START + at,
-];
+/** A claim that is made `at` milliseconds after the suite's start, and kept for `lifetime`. */
+export const claimedAt = (
+  at: number,
+  fields: Partial<Claim> = {},
+  lifetime = DAY,
+): ClaimArguments => [sampleClaim({ keepUntil: START + at + lifetime, ...fields }), START + at];
 
 /** A claim that is made at the suite's start. */
 export const claimed = (fields: Partial<Claim> = {}): ClaimArguments => claimedAt(0, fields);
@@ -143,8 +144,8 @@ export const sampleApiKey = (fields: Partial<ApiKeyRecord> = {}): ApiKeyRecord =
   });
 };
 
-/** An API key with every field, optional ones too. A new field of `ApiKeyRecord` does not compile here. */
-export const fullApiKey = (): Required<ApiKeyRecord> => ({
+/** An API key with every field. The compiler checks that it lists every field. */
+export const FULL_API_KEY: Required<ApiKeyRecord> = Object.freeze({
   ...sampleApiKey({ id: 'full', scopes: ['pets:write', 'pets:groom'] }),
   expiresAt: 1_750_000_000_124,
   revokedAt: 1_750_000_000_001,

@@ -16,7 +16,7 @@ const VALID: readonly NewPet[] = [
   ...[-0, 7, Number.MAX_SAFE_INTEGER].map((categoryId) => ({ name: 'Fido', categoryId })),
 ];
 
-/** Values that no animal can have. A new field does not compile here. */
+/** Values that no animal can have. The compiler checks that every field has some. */
 export const BAD_VALUES: { readonly [Field in keyof Required<NewPet>]: readonly unknown[] } = {
   name: [null, 5, [], '', '\t\r\n\u0085\u00a0\u3000', 'a\0b', 'a\ud800b', 'x'.repeat(1001)],
   categoryId: [
@@ -26,7 +26,7 @@ export const BAD_VALUES: { readonly [Field in keyof Required<NewPet>]: readonly 
   status: [null, '', 'gone', 'Available', ' sold', 0, ['sold']],
 };
 
-/** Another value for each field, so that the animal is another one. A new field does not compile here. */
+/** Another value for each field, so that the animal is another one. The compiler checks that every field has some. */
 const OTHER_VALUES: { readonly [Field in keyof UnsavedPet]-?: readonly UnsavedPet[Field][] } = {
   name: ['fido', 'Fido ', 'Fido","1'],
   categoryId: [8n, -7n, 2n ** 53n],

@@ -16,7 +16,7 @@ const TWELVE = times(12, (number) =>
   }),
 );
 
-/** Reads page by page to the first empty one. Beside each page it adds animals, and removes and changes some of these. */
+/** Reads pages up to the first empty one. Beside each it adds animals, and removes and changes some of `others`. */
 async function traverse(
   { pets, changes }: StoreSubject,
   query: Parameters<PetRepository['list']>[0],
