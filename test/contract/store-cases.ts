@@ -13,29 +13,29 @@ export interface StoreSubject extends Pick<CompleteStore, PortName> {
 }
 
 /**
- * The cases of a suite on a store, or on this port of it. Each gets an empty store:
+ * The cases of a suite on a store. `alone` is a port that `open` may resolve to in its place. Each gets an empty store:
  *
  *     const test = storeCases(suite)('pets', 'changes'); // the ports that its cases need
  *     test('removes an animal', async ({ pets, changes, reopen }) => ...);
  */
 export const storeCases = (
   suite: SuiteOptions<Opened<object>>,
-  port: PortName = 'pets',
-): Cases<StoreSubject> => casesOf({ ...suite, open: () => openSubject(suite, port) });
+  alone?: PortName,
+): Cases<StoreSubject> => casesOf({ ...suite, open: () => openSubject(suite, alone) });
 
 async function openSubject(
   { open, without = [] }: SuiteOptions<Opened<object>>,
-  port: PortName,
+  alone: PortName | undefined,
 ): Promise<StoreSubject> {
   const opened = await open();
-  const store = storeOf(opened, port);
+  const store = storeOf(opened, alone);
   const handles: Partial<Store>[] = [];
   const opener = (name: 'reopen' | 'another') => async () => {
     if (opened[name] === undefined && without.includes(name)) return store;
     requireMember(opened[name], name);
     const handle = await opened[name]();
     handles.push(handle);
-    return storeOf(handle, port);
+    return storeOf(handle, alone);
   };
   const { pets, changes, apiKeys, transfer } = store;
   return {
@@ -56,8 +56,7 @@ async function openSubject(
   };
 }
 
-/** The store that a suite of this port tests: it may have been given the port alone. */
-function storeOf(opened: object, port: PortName): CompleteStore {
+function storeOf(opened: object, alone: PortName | undefined): CompleteStore {
   const { store = opened } = opened as { readonly store?: object };
-  return (port in store ? store : { [port]: store }) as CompleteStore;
+  return (alone === undefined || alone in store ? store : { [alone]: store }) as CompleteStore;
 }

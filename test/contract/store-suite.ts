@@ -9,7 +9,7 @@ export type StoreSuite = SuiteOptions<Opened<Pick<Store, PortName | 'check' | 'c
 /** What the suite of a port gets: the ports of a store, or for some suites the port itself. */
 export type PortSuite<Port = never> = SuiteOptions<Opened<Partial<Pick<Store, PortName>> | Port>>;
 
-/** What `open` resolves to: the store or port under test, alone or as `store`, with its controls. */
+/** What `open` resolves to, for a store or a port: `{ ...tested, close }` or `{ store: tested, close }`. */
 export type Opened<Tested> = (Tested | { readonly store: Tested }) & StoreControls<Tested>;
 
 /** How a case reopens, shares and closes what is tested. */
