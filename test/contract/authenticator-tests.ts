@@ -1,7 +1,7 @@
 import type { CallOptions } from '../../src/application/call-options.js';
 import type { Authenticator, Scope } from '../../src/application/ports/authenticator.js';
 import assert from 'node:assert/strict';
-import { checkRejectsWhenAborted, rejectsWithCode } from './rejection.js';
+import { checkRejectsWhenAborted, checkRejectsWithCode } from './rejection.js';
 import { times, words } from './samples.js';
 import { casesOf, type SuiteOptions } from './suite.js';
 
@@ -126,7 +126,7 @@ export function authenticatorTests(suite: SuiteOptions<OpenedAuthenticator>): vo
         await loseStore?.();
         for (const { credential } of accepted) {
           const refused = authenticator.authenticate(credential);
-          checkHides(await rejectsWithCode(refused, 'service_unavailable'), credential);
+          checkHides(await checkRejectsWithCode(refused, 'service_unavailable'), credential);
         }
       },
     );

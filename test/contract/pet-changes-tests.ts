@@ -4,7 +4,7 @@ import { INT64_MAX, INT64_MIN } from '../../src/domain/int64.js';
 import { petWithId, type Pet, type UnsavedPet } from '../../src/domain/pet.js';
 import type { PetStatus } from '../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
-import { checkCode, outcomesOf, rejectionOf, rejectsWithCode } from './rejection.js';
+import { checkCode, outcomesOf, rejectionOf, checkRejectsWithCode } from './rejection.js';
 import { DAY, FULL_PET, claimed, claimedAt, samplePet, samplePets, times } from './samples.js';
 import { checkAborts } from './store-operations.js';
 import { storeCases } from './store-cases.js';
@@ -116,7 +116,7 @@ export function petChangesTests(suite: PortSuite): void {
       const { pets: again } = await subject.reopen();
       await checkReplay(again);
       const reused = again.addOnce(samplePet(), ...claimed({ fingerprint: 'another' }));
-      await rejectsWithCode(reused, 'idempotency_key_reused');
+      await checkRejectsWithCode(reused, 'idempotency_key_reused');
 
       const later = await again.addOnce(FULL_PET, ...claimedAt(DAY));
       assert.equal(later.replayed, false, 'whether it is a replay once the claim has expired');

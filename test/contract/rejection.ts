@@ -16,7 +16,7 @@ export async function rejectionOf(
 }
 
 /** Checks that a call rejects with an error of the animal store with this code, from any copy of the package. */
-export async function rejectsWithCode(
+export async function checkRejectsWithCode(
   call: Promise<unknown>,
   code: AnimalStoreErrorCode,
   about?: unknown,

@@ -3,7 +3,12 @@ import { apiKeyRepositoryTests } from './api-key-repository-tests.js';
 import { catalogueTransferTests } from './catalogue-transfer-tests.js';
 import { petChangesTests } from './pet-changes-tests.js';
 import { petRepositoryTests } from './pet-repository/pet-repository-tests.js';
-import { checkCode, outcomesOf, checkRejectsWhenAborted, rejectsWithCode } from './rejection.js';
+import {
+  checkCode,
+  outcomesOf,
+  checkRejectsWhenAborted,
+  checkRejectsWithCode,
+} from './rejection.js';
 import { samplePet, times } from './samples.js';
 import { callsOf, storeOneOfEach } from './store-operations.js';
 import { storeCases } from './store-cases.js';
@@ -30,9 +35,9 @@ export function storeTests(suite: StoreSuite): void {
     test('closes twice, and rejects every call of every port after it with service_unavailable', async (subject) => {
       const id = await storeOneOfEach(subject);
       await Promise.all([subject.store.close(), subject.store.close()]);
-      await rejectsWithCode(subject.store.check(), 'service_unavailable', 'check');
+      await checkRejectsWithCode(subject.store.check(), 'service_unavailable', 'check');
       for (const [name, call] of Object.entries(callsOf(subject, id)))
-        await rejectsWithCode(call(), 'service_unavailable', name);
+        await checkRejectsWithCode(call(), 'service_unavailable', name);
       await subject.store.close();
     });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Pet } from '../../../src/domain/pet.js';
-import { rejectionOf, rejectsWithCode } from '../../contract/rejection.js';
+import { rejectionOf, checkRejectsWithCode } from '../../contract/rejection.js';
 import { claimed } from '../../contract/samples.js';
 import { describeOnMongo, inDatabase, uriOf } from './mongo-server.js';
 import { closeAll, open, rex } from './test-store.js';
@@ -48,8 +48,8 @@ describeOnMongo('Opening a MongoDB store', (server) => {
     'for reading refuses writes, and reads',
     withStore(async (url, pet) => {
       const { pets } = await open(url, { mode: 'read' });
-      await rejectsWithCode(pets.add(rex), 'service_unavailable');
-      await rejectsWithCode(pets.addOnce(rex, ...claimed()), 'service_unavailable');
+      await checkRejectsWithCode(pets.add(rex), 'service_unavailable');
+      await checkRejectsWithCode(pets.addOnce(rex, ...claimed()), 'service_unavailable');
       for (const store of [{ pets }, await open(url)])
         expect(await store.pets.list({ limit: 5 })).to.deep.equal([pet]);
     }),

@@ -3,7 +3,7 @@ import { INT64_MAX } from '../../../src/domain/int64.js';
 import { petWithId, unsavedPet, type NewPet } from '../../../src/domain/pet.js';
 import { PET_STATUSES, type PetStatus } from '../../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
-import { checkRejectsWhenAborted, rejectsWithCode } from '../rejection.js';
+import { checkRejectsWhenAborted, checkRejectsWithCode } from '../rejection.js';
 import { FULL_PET } from '../samples.js';
 import { BAD_VALUES } from './creating.js';
 import {
@@ -56,7 +56,8 @@ export function changingCases(cases: AnimalStoreCases): void {
     assert.ok(second && third);
     assert.equal(await removePet(second.id), undefined);
     assert.deepEqual(await animalStore.listPets(), { pets: [first, third] });
-    for (const call of bothOf(subject)) await rejectsWithCode(call(second.id), 'pet_not_found');
+    for (const call of bothOf(subject))
+      await checkRejectsWithCode(call(second.id), 'pet_not_found');
     await removePet(Number(third.id));
     assert.deepEqual(await animalStore.listPets(), { pets: [first] });
   });
@@ -66,7 +67,7 @@ export function changingCases(cases: AnimalStoreCases): void {
     for (const change of bothOf(subject)) {
       const { pet } = await animalStore.createPet(FULL_PET);
       for (const from of ['available', 'sold'] as const)
-        await rejectsWithCode(change(pet.id, { from }), 'status_conflict', from);
+        await checkRejectsWithCode(change(pet.id, { from }), 'status_conflict', from);
       assert.deepEqual(await animalStore.getPet(pet.id), pet);
       await change(pet.id, { from: 'pending' });
       assert.deepEqual(await animalStore.listPets({ status: 'pending' }), { pets: [] });
@@ -77,12 +78,12 @@ export function changingCases(cases: AnimalStoreCases): void {
     const { pet } = await subject.animalStore.createPet(FULL_PET);
     for (const change of bothOf(subject)) {
       for (const id of [0n, pet.id + 1n, pet.id + 2n ** 64n, INT64_MAX + 1n])
-        await rejectsWithCode(change(id), 'pet_not_found', id);
+        await checkRejectsWithCode(change(id), 'pet_not_found', id);
       for (const id of ['1', 1.5, 2 ** 53, null, undefined])
-        await rejectsWithCode(change(id as unknown as bigint), 'invalid_parameter', id);
+        await checkRejectsWithCode(change(id as unknown as bigint), 'invalid_parameter', id);
       for (const from of ['gone', '', 'Pending', null, ['pending']]) {
         const refused = change(pet.id, { from: from as PetStatus });
-        checkNames(await rejectsWithCode(refused, 'invalid_parameter', from), 'from');
+        checkNames(await checkRejectsWithCode(refused, 'invalid_parameter', from), 'from');
       }
     }
     assert.deepEqual(await subject.animalStore.listPets(), { pets: [pet] });
@@ -96,11 +97,11 @@ export function changingCases(cases: AnimalStoreCases): void {
     for (const options of [{}, { from: 'available' } as const]) {
       for (const { field, given, about } of valuesOf(BAD_VALUES)) {
         const refused = changePet(pet.id, given, options);
-        checkNames(await rejectsWithCode(refused, 'invalid_pet', about), field);
+        checkNames(await checkRejectsWithCode(refused, 'invalid_pet', about), field);
       }
       for (const change of [{}, null, 'sold', { id: 5 }, { name: undefined }]) {
         const refused = changePet(pet.id, change as never, options);
-        await rejectsWithCode(refused, 'invalid_pet', JSON.stringify(change));
+        await checkRejectsWithCode(refused, 'invalid_pet', JSON.stringify(change));
       }
     }
     assert.deepEqual(await animalStore.listPets(), { pets: [pet] });

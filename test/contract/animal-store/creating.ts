@@ -2,7 +2,7 @@ import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import type { NewPet, UnsavedPet } from '../../../src/domain/pet.js';
 import { DEFAULT_STATUS } from '../../../src/domain/pet-status.js';
 import assert from 'node:assert/strict';
-import { rejectsWithCode } from '../rejection.js';
+import { checkRejectsWithCode } from '../rejection.js';
 import { FULL_PET, TRICKY_PETS } from '../samples.js';
 import { checkNames, valuesOf, type AnimalStoreCases } from './subject.js';
 
@@ -59,7 +59,7 @@ export function creatingCases(cases: AnimalStoreCases): void {
     animalStore,
   }) => {
     const refused = (animal: unknown, about: string) =>
-      rejectsWithCode(animalStore.createPet(animal as NewPet), 'invalid_pet', about);
+      checkRejectsWithCode(animalStore.createPet(animal as NewPet), 'invalid_pet', about);
     for (const { field, given, about } of valuesOf(BAD_VALUES))
       checkNames(await refused({ ...FULL_PET, ...given }, about), field);
     for (const animal of [null, 'Fido', 5, true, []]) await refused(animal, String(animal));
@@ -78,7 +78,7 @@ export function creatingCases(cases: AnimalStoreCases): void {
       assert.ok(!replayed, 'the first call was a replay');
       for (const { given, about } of valuesOf(OTHER_VALUES)) {
         const reused = animalStore.createPet({ ...animal, ...given }, keyed(key));
-        await rejectsWithCode(reused, 'idempotency_key_reused', about);
+        await checkRejectsWithCode(reused, 'idempotency_key_reused', about);
       }
       for (const again of [animal, { status: DEFAULT_STATUS, categoryId: 7, name: 'Fido' }]) {
         const replay = await animalStore.createPet(again, keyed(key));
@@ -96,7 +96,7 @@ export function creatingCases(cases: AnimalStoreCases): void {
     const texts = ['', 'x'.repeat(256), '\ud800', 'a\0b', 5].map((key) => keyed(key as string));
     for (const options of [...keys, ...texts]) {
       const refused = animalStore.createPet(FIDO, options as (typeof texts)[0]);
-      await rejectsWithCode(refused, 'invalid_parameter', JSON.stringify(options));
+      await checkRejectsWithCode(refused, 'invalid_parameter', JSON.stringify(options));
     }
     assert.deepEqual(await animalStore.listPets(), { pets: [] });
   });

@@ -1,7 +1,7 @@
 import type { PetQuery } from '../../../src/application/animal-store.js';
 import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import assert from 'node:assert/strict';
-import { checkRejectsWhenAborted, rejectsWithCode } from '../rejection.js';
+import { checkRejectsWhenAborted, checkRejectsWithCode } from '../rejection.js';
 import { FILTERS } from '../samples.js';
 import { checkNames, createMany, valuesOf, type AnimalStoreCases } from './subject.js';
 
@@ -48,7 +48,7 @@ export function readingCases(cases: AnimalStoreCases): void {
   test('refuses every invalid parameter of a list, and names it', async ({ animalStore }) => {
     for (const { field, given, about } of valuesOf(BAD_PARAMETERS)) {
       const refused = animalStore.listPets(given);
-      checkNames(await rejectsWithCode(refused, 'invalid_parameter', about), field);
+      checkNames(await checkRejectsWithCode(refused, 'invalid_parameter', about), field);
     }
   });
 
@@ -77,9 +77,9 @@ export function readingCases(cases: AnimalStoreCases): void {
       for (const id of [pet.id, Number(pet.id)])
         assert.deepEqual(await animalStore.getPet(id), pet);
     for (const id of ABSENT_IDS)
-      await rejectsWithCode(animalStore.getPet(id), 'pet_not_found', `${typeof id} ${id}`);
+      await checkRejectsWithCode(animalStore.getPet(id), 'pet_not_found', `${typeof id} ${id}`);
     for (const id of [1.5, NaN, Infinity, 2 ** 53, '1', null, undefined])
-      await rejectsWithCode(animalStore.getPet(id as number), 'invalid_parameter', id);
+      await checkRejectsWithCode(animalStore.getPet(id as number), 'invalid_parameter', id);
   });
 
   test('rejects with the reason of an aborted signal, even for invalid arguments, and stores nothing', async ({

@@ -3,7 +3,7 @@ import type { Claim, PetRepository } from '../../../src/application/ports/pet-re
 import { isAnimalStoreError } from '../../../src/domain/errors.js';
 import type { Pet } from '../../../src/domain/pet.js';
 import assert from 'node:assert/strict';
-import { checkCode, outcomesOf, rejectsWithCode } from '../rejection.js';
+import { checkCode, outcomesOf, checkRejectsWithCode } from '../rejection.js';
 import {
   DAY,
   DISTINCT_PAIRS,
@@ -34,7 +34,7 @@ export function claimingCases(cases: Cases<StoreSubject>): void {
     assert.deepEqual({ pet, replayed }, { pet: { id: pet.id, ...FULL_PET }, replayed: false });
     for (const fingerprint of ['', 'another', 'A fingerprint', 'a fingerprint ']) {
       const reused = pets.addOnce(samplePet(), ...claimed({ fingerprint }));
-      await rejectsWithCode(reused, 'idempotency_key_reused', fingerprint);
+      await checkRejectsWithCode(reused, 'idempotency_key_reused', fingerprint);
       const replay = await pets.addOnce(FULL_PET, ...claimedAt(HOUR));
       assert.deepEqual(replay, { pet, replayed: true });
       assert.ok(Object.isFrozen(replay.pet), 'the animal of a replay is not frozen');
