@@ -7,6 +7,7 @@ import { READING } from './rules-reading.js';
 import { SERVICE } from './rules-service.js';
 import { TRANSPORT } from './rules-transport.js';
 import { withService, type OpenHttp } from './tested-service.js';
+import type { TestRunner } from '../suite.js';
 
 /** Every rule of the HTTP interface. */
 const HTTP_RULES: readonly Topic[] = [
@@ -19,9 +20,7 @@ const HTTP_RULES: readonly Topic[] = [
 ];
 
 /** What `httpTests` needs: functions of the test runner, and the transport under test. */
-export interface HttpTestOptions {
-  readonly describe: (name: string, declare: () => void) => unknown;
-  readonly it: (name: string, run: () => Promise<void>) => unknown;
+export interface HttpTestOptions extends TestRunner {
   /** Called for each test, which closes the service. */
   readonly open: OpenHttp;
   /** Which rules to test. Default: all. A transport without sockets leaves out `socket`. */

@@ -19,7 +19,7 @@ import { KEYS } from './service-parts.js';
 
 const REALM = 'Bearer realm="animal-store"';
 
-const MISSING = error(401, 'missing_api_key', {
+const NO_KEY = error(401, 'missing_api_key', {
   message: /^An API key is needed: send the header Authorization: Bearer <API_KEY>\.$/,
   headers: { 'WWW-Authenticate': REALM },
 });
@@ -53,7 +53,7 @@ export const ACCESS: readonly Topic[] = [
     topic: 'API keys',
     rules: {
       'are required as a bearer token': rows(
-        MISSING,
+        NO_KEY,
         listWith(),
         authorizedBy(`Basic ${Buffer.from(`user:${KEYS.all}`).toString('base64')}`),
         authorizedBy(KEYS.all),
@@ -92,7 +92,7 @@ export const ACCESS: readonly Topic[] = [
           post('{'),
           authorized('PUT', '/pets'),
           get('/orders'),
-        ].map((request) => row(withKey(undefined, request), MISSING)),
+        ].map((request) => row(withKey(undefined, request), NO_KEY)),
         ...[get('/pets/1'), post('{}')].map((request) => row(withKey('nobody', request), INVALID)),
       ],
       'are not needed for health checks, the document and the docs page': rows(
@@ -167,7 +167,7 @@ export const ACCESS: readonly Topic[] = [
           { status: 201, headers: { Location: '/animals/v1/pets/6' } },
         ),
         row(get('/pets'), NO_ROUTE),
-        row(requestTo('GET', '/animals/v1/orders'), MISSING),
+        row(requestTo('GET', '/animals/v1/orders'), NO_KEY),
       ],
     },
   },
