@@ -73,7 +73,7 @@ describe('An import', () => {
     ]);
   });
 
-  it('stores nothing while an id is unknown, and names its line, copy and restore', async () => {
+  it('stores nothing while an id is unknown, and names its line and two commands', async () => {
     const report = await importPets(await plan(rex, { id: 5n, ...rex }), options);
 
     expect(report.faults).to.have.lengthOf(1);

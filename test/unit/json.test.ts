@@ -17,7 +17,7 @@ describe('parseJson', () => {
     ['"9007199254740993"', '9007199254740993'],
     ['{"a":1,"a":2}', { a: 2n }],
   ] as const)
-    it(`reads ${text} to the digit`, () => {
+    it(`reads ${text}`, () => {
       expect(parseJson(text)).to.deep.equal(value);
     });
 
@@ -44,7 +44,7 @@ describe('parseJsonFast', () => {
     fc.constant('{"x":[1]}'),
   );
 
-  it('reads what parseJson reads, apart from numbers that are exact', () => {
+  it('reads what parseJson reads; exact integers stay numbers', () => {
     fc.assert(
       fc.property(fc.array(member), (members) => {
         const text = `{${members.map((value, at) => `"${at}":${value}`).join()}}`;

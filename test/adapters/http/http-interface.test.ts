@@ -250,7 +250,7 @@ describe('HttpInterface', () => {
 });
 
 describe('errorResponse', () => {
-  it('recognizes an error of another copy of the package by its code', () => {
+  it('recognises an error of another copy of the package by its code', () => {
     const error = Object.assign(new Error('Not found.'), { code: 'pet_not_found' });
     expect(errorResponse(error, 'r-1')).to.include({ status: 404, code: 'pet_not_found' });
   });

@@ -37,7 +37,7 @@ describeOnMongo('A MongoDB store in a database', (server) => {
       }),
     );
 
-  it('refuses writes, and reads, if an unfit collection is noticed only at the first write', async () => {
+  it('refuses writes but still reads if an unfit collection is noticed only at the first write', async () => {
     const proxy = await new MongoProxy(server).open();
     await withDatabase(async (_url, database) => {
       await database.createCollection('pets', { capped: true, size: 4096 });

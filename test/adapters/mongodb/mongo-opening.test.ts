@@ -45,7 +45,7 @@ describeOnMongo('Opening a MongoDB store', (server) => {
   );
 
   it(
-    'for reading refuses writes, and reads',
+    'for reading refuses writes but still reads',
     withStore(async (url, pet) => {
       const { pets } = await open(url, { mode: 'read' });
       await checkRejectsWithCode(pets.add(rex), 'service_unavailable');

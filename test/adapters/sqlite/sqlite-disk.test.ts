@@ -127,7 +127,7 @@ describe('An SQLite store syncs', () => {
     expect(before.lastIndexOf(`fsync ${log}`)).to.be.above(before.lastIndexOf(`pwrite64 ${log}`));
   });
 
-  it('a backup before it renames it to its target', async () => {
+  it('a backup before it links it at its target', async () => {
     const file = await closedStore();
     const calls = await traced(file, "await backUpSqliteStore(file, file + '.copy');");
     const part = /animals\.db\.copy\..*\.part$/;
