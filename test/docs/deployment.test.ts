@@ -12,9 +12,9 @@ type Settings = Readonly<Record<string, string>>;
 
 const UNIT = 'docs/operations/animal-store.service';
 
-/** The settings in lines such as `ENV NAME=value NAME=value`. */
-function settingsIn(file: string, instruction: string): Settings {
-  const lines = read(file).match(new RegExp(`(?<=^${instruction}).*$`, 'gm')) ?? [];
+/** The settings in the lines that begin with `pattern`, such as `ENV NAME=value NAME=value`. */
+function settingsIn(file: string, pattern: string): Settings {
+  const lines = read(file).match(new RegExp(`(?<=^${pattern}).*$`, 'gm')) ?? [];
   const pairs = lines.join(' ').matchAll(/(\w+)=(\S*)/g);
   return Object.fromEntries(Array.from(pairs, ([, ...pair]) => pair));
 }

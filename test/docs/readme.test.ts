@@ -21,7 +21,7 @@ describe('The README', () => {
   }
 
   it('shows requests that work, with their responses', async function () {
-    if ((await shell(folder, 'command -v curl').ended) !== 0) this.test?.skip(); // no curl here
+    if ((await shell(folder, 'command -v curl').ended) !== 0) this.skip(); // no curl here
     const STORE_URL = `sqlite:${join(folder, 'animals.db')}`;
     const service = new RunningService({ STORE_URL, EXPERIMENTAL: 'changePet' });
     const url = await service.ready();

@@ -48,17 +48,8 @@ describe('The use cases', () => {
   it('pass the signal of a call on to the store, and refuse one that is aborted first', async () => {
     const { signal } = new AbortController();
     const seen: unknown[] = [];
-    const recording: never = untyped(
-      new Proxy(
-        {},
-        {
-          get:
-            () =>
-            async (...given: unknown[]) =>
-              void seen.push(given.at(-1)),
-        },
-      ),
-    );
+    const note = async (...given: unknown[]) => void seen.push(given.at(-1));
+    const recording: never = untyped(new Proxy({}, { get: () => note }));
     const animals = createAnimalStore({ pets: recording, changes: recording });
     const calls = (options: { signal: AbortSignal }) =>
       [

@@ -126,7 +126,7 @@ describe('The log of HttpInterface', () => {
       message: 'Internal error. Report request id r-1.',
       status: 500,
     });
-    const [{ milliseconds, ...logged } = { milliseconds: -1 }] = lines;
+    const { milliseconds, ...logged } = { milliseconds: -1, ...lines[0] };
     expect(milliseconds).to.be.within(0, 10_000);
     expect(logged).to.deep.equal({
       requestId: 'r-1',

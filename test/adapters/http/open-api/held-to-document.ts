@@ -78,12 +78,14 @@ type Handler = (request: Request) => Promise<Response>;
 export function heldToDocument(handle: Handler, settings?: GivenHttpSettings): Handler {
   const document = documentFor(settings);
   const judge = judgeFor(document);
+  const basePath = settings?.basePath ?? '/v1';
   const operationOf = ({ method, url }: Request): DocumentedOperation | undefined => {
-    const path = new URL(url).pathname.replace(settings?.basePath ?? '/v1', 'v1:');
-    const template = path.replace(/^v1:/, '').replace(/^\/pets\/[^/]+$/, '/pets/{petId}');
+    const { pathname } = new URL(url);
+    if (!pathname.startsWith(`${basePath}/`)) return undefined;
+    const path = pathname.slice(basePath.length).replace(/^\/pets\/[^/]+$/, '/pets/{petId}');
     // The document does not speak of HEAD: it is a GET without a body.
     const name = method === 'HEAD' ? 'get' : method.toLowerCase();
-    return path.startsWith('v1:') ? document.paths[template]?.[name] : undefined;
+    return document.paths[path]?.[name];
   };
   return async (request) => {
     const response = await handle(request);
