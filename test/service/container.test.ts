@@ -28,14 +28,14 @@ describe('The container', () => {
   afterEach(removeFolders);
 
   it('runs the service inside another program, with parts of that program', async () => {
-    const nobody: Authenticator = {
+    const anybody: Authenticator = {
       authenticate: async () => ({
         ok: true,
         principal: { keyId: 'anybody', scopes: new Set(['pets:read']) },
       }),
     };
     const own = new ContainerModule(({ rebind }) => {
-      rebind(TOKENS.authenticator).toConstantValue(nobody);
+      rebind(TOKENS.authenticator).toConstantValue(anybody);
     });
     const shelf = new Shelf();
     const settings = { ...SETTINGS, storeUrl: 'shelf:1', basePath: '/animals/v1' };

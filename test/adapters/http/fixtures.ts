@@ -26,13 +26,13 @@ export const anyKey: Authenticator = {
   authenticate: async (keyId) => ({ ok: true, principal: { keyId, scopes: new Set(SCOPES) } }),
 };
 
-type Made = Partial<HttpInterfaceOptions> & { readonly pets?: PetRepository };
+type GivenOptions = Partial<HttpInterfaceOptions> & { readonly pets?: PetRepository };
 
 /** The interface on a store in memory that accepts every key, unless the options say otherwise. */
 export const httpInterface = ({
   pets = openMemoryStore().pets,
   ...options
-}: Made = {}): HttpInterface =>
+}: GivenOptions = {}): HttpInterface =>
   new HttpInterface({
     animalStore: createAnimalStore({ pets }),
     authenticator: anyKey,

@@ -27,7 +27,7 @@ import {
 } from './fake-service.js';
 
 const MAX = 2n ** 63n - 1n;
-const once = { retries: 0 };
+const noRetries = { retries: 0 };
 
 describe('animalStoreClient', () => {
   it('is a plain object: its functions need no this, and may be copied and proxied', async () => {
@@ -223,7 +223,7 @@ describe('The responses of a service', () => {
     it(`become the error of the domain: ${code}`, async () => {
       const { client } = fakeService(errorJson(status, code, { 'Retry-After': '7' }));
 
-      const error = await rejectionOf(client(once).getPet(5n));
+      const error = await rejectionOf(client(noRetries).getPet(5n));
 
       expect(isAnimalStoreError(error) && error.code).to.equal(code);
       expect(error).to.have.property('message', `Message of ${code}.`);
@@ -256,7 +256,7 @@ describe('The responses of a service', () => {
     ['a response that breaks off', broken],
   ] as const)
     it(`become UnavailableError: ${what}`, async () => {
-      const error = await rejectionOf(fakeService(step).client(once).listPets());
+      const error = await rejectionOf(fakeService(step).client(noRetries).listPets());
       expect(error).to.be.instanceOf(UnavailableError).with.property('cause');
     });
 
@@ -267,7 +267,7 @@ describe('The responses of a service', () => {
     it(`reveal no key in an error, nor in its causes, after ${what}`, async () => {
       const { client, sent } = fakeService(step);
 
-      const error = await rejectionOf(client(once).createPet(bella));
+      const error = await rejectionOf(client(noRetries).createPet(bella));
 
       expect(sent[0]?.headers.get('authorization')).to.include(API_KEY);
       expect(inspect(error, { depth: Infinity, showHidden: true })).to.not.include(API_KEY);

@@ -68,7 +68,7 @@ describe('A response that is sent before the body has arrived', () => {
     echoBody(response.req, response);
     connection.send('four');
 
-    await connection.expectLast('four');
+    await connection.expectAllBodies('four');
   });
 });
 

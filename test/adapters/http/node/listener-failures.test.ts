@@ -87,7 +87,7 @@ describe('A listener', () => {
 
       connection.socket.end(rest);
 
-      await connection.expectLast('malformed_request');
+      await connection.expectAllBodies('malformed_request');
     });
   }
 

@@ -69,7 +69,7 @@ export async function holding(options?: NodeServerOptions) {
   return { ...server, responses, nth, ask };
 }
 
-/** Resolves once the server has read everything that was sent before: it answers what is sent last. */
+/** Resolves once the server has read all that was sent before: it refuses a later, malformed request. */
 export const serverHasRead = async (port: number): Promise<void> => {
   await (await RawConnection.open(port, '@@\r\n\r\n')).allResponses();
 };

@@ -76,7 +76,7 @@ describe('Pipelined requests', () => {
 
       const connection = await open(requests.join(''));
 
-      await connection.expectLast('/1', '/2', '/3', '/4', '/5', '/6', '/7', '/8');
+      await connection.expectAllBodies('/1', '/2', '/3', '/4', '/5', '/6', '/7', '/8');
       expect(connection.received.split(/^connection: close/im)).to.have.lengthOf(2);
       expect(await connection.closed, 'the error of the client').to.equal(undefined);
     });
@@ -88,7 +88,7 @@ describe('Pipelined requests', () => {
 
     response.setHeader('Connection', 'close').end('last');
 
-    await connection.expectLast('last');
+    await connection.expectAllBodies('last');
     expect(responses, 'requests that reached the listener').to.have.lengthOf(1);
   });
 
@@ -123,7 +123,7 @@ describe('A client that ends its side at once', () => {
 
         connection.socket.end(post(bodyIn(size)));
 
-        await connection.expectLast(expected);
+        await connection.expectAllBodies(expected);
       });
     }
 

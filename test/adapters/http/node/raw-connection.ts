@@ -95,7 +95,7 @@ export class RawConnection {
   }
 
   /** Waits until the server has ended the connection, and checks the bodies of all responses. */
-  async expectLast(...expected: readonly string[]): Promise<void> {
+  async expectAllBodies(...expected: readonly string[]): Promise<void> {
     const responses = await this.allResponses();
     expect(bodiesOf(responses)).to.deep.equal(expected);
   }

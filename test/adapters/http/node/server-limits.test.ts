@@ -109,7 +109,7 @@ describe('The limits of the listening server', function () {
     const { open } = await listening(echoTarget, { limits: { keepAliveTimeout: 50 } });
     const connection = await open(head('GET /'));
 
-    await connection.expectLast('/');
+    await connection.expectAllBodies('/');
   });
 
   it('reset a client that does not read its response, even if it keeps sending', async () => {

@@ -23,7 +23,7 @@ describe('A listening server that drains', () => {
     response.end('done');
     fresh.response.end('done');
 
-    for (const each of [connection, fresh.connection]) await each.expectLast('done');
+    for (const each of [connection, fresh.connection]) await each.expectAllBodies('done');
     expect(connection.received).to.match(/^connection: close\r$/im);
   });
 });
@@ -51,7 +51,7 @@ describe('A listening server that is closed', () => {
 
     const closed = server.close(60_000);
 
-    for (const connection of await Promise.all(opening)) await connection.expectLast('/');
+    for (const connection of await Promise.all(opening)) await connection.expectAllBodies('/');
     await expectAllAnswered(closed);
   });
 
