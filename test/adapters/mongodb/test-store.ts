@@ -3,18 +3,13 @@ import type { UnsavedPet } from '../../../src/domain/pet.js';
 import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
 import { UnavailableError } from '../../../src/domain/errors.js';
 import { rejectionOf } from '../../contract/rejection.js';
+import { DAY, claimed } from '../../contract/samples.js';
 
 export const rex: UnsavedPet = Object.freeze({ name: 'Rex', categoryId: 7n, status: 'available' });
 
 /** Adds Rex for a claim that lives for a day, or until `keepUntil`. */
-export const addOnce = (
-  { pets }: CompleteStore,
-  key: string,
-  keepUntil = Date.now() + 86_400_000,
-) => {
-  const claim = { scope: 'a key', key, fingerprint: 'rex', keepUntil };
-  return pets.addOnce(rex, claim, Date.now());
-};
+export const addOnce = ({ pets }: CompleteStore, key: string, keepUntil = Date.now() + DAY) =>
+  pets.addOnce(rex, ...claimed({ key, keepUntil }));
 
 const opened: CompleteStore[] = [];
 

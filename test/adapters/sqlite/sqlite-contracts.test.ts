@@ -1,7 +1,6 @@
-import { join } from 'node:path';
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.js';
 import { storeTests } from '../../contract/index.js';
-import { cleanUp, testFolder } from './test-store.js';
+import { cleanUp, testFile } from './test-store.js';
 
 describe('openSqliteStore', () => {
   afterEach(cleanUp);
@@ -10,7 +9,7 @@ describe('openSqliteStore', () => {
     describe,
     it,
     async open() {
-      const file = join(testFolder(), 'animals.db');
+      const file = testFile();
       const store = await openSqliteStore(file);
       return {
         store,
