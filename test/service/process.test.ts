@@ -60,6 +60,9 @@ describe('The process', () => {
       expect(await child.ended, child.err).to.equal(0);
       expect(child.err).to.match(/"stopped"/);
     }
+  });
+
+  it('ends with the exit code of a command that npm has started', async () => {
     const listing = npm('run -s cli -- keys list', { STORE_URL: `sqlite:${folder}/none.db` });
     expect(await listing.ended).to.equal(2);
   });
