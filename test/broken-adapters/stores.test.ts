@@ -120,7 +120,7 @@ const BROKEN_STORES: BrokenAdapters<BrokenStore> = {
     {
       'one scope for all claims': changedClaim(() => ({ scope: '' })),
     },
-  'stores one animal for twenty simultaneous equal claims, and one more once they have expired': {
+  'stores one animal for twenty simultaneous equal claims, and one more after they expire': {
     'a claim that is checked before it is made': brokenPort('pets', (pets) => ({
       async addOnce(pet) {
         const [earlier] = await pets.list({ limit: 1 });
@@ -136,29 +136,27 @@ const BROKEN_STORES: BrokenAdapters<BrokenStore> = {
       now: Math.max(now, Date.now()),
     })),
   },
-  'changes the given fields of one animal and nothing else, for every handle, also after reopening':
-    {
-      'a cache of animals': cachedReads((found) => found !== undefined),
-    },
+  'changes the given fields of one animal alone, for every handle, also after reopening': {
+    'a cache of animals': cachedReads((found) => found !== undefined),
+  },
   'with `from`, changes and removes only an animal with that status; the error names the actual one':
     {
       'a change without its condition': brokenPort('changes', (changes) => ({
         change: (id, fields) => changes.change(id, fields, undefined),
       })),
     },
-  'removes an animal once, for every handle, and never assigns its id again, also after reopening':
-    {
-      'true for every removal': brokenPort('changes', (changes) => ({
-        remove: async (...given) => (await changes.remove(...given)) || true,
-      })),
-      'ids that are counted after reopening': ({ pets }, handle) => {
-        const add = async (pet: UnsavedPet) => {
-          const { length } = await pets.list({ limit: 1000 });
-          return petWithId(BigInt(length + 1), pet);
-        };
-        return handle === 'reopened' ? { pets: { ...pets, add } } : {};
-      },
+  'removes an animal once, for every handle, and never reuses its id, also after reopening': {
+    'true for every removal': brokenPort('changes', (changes) => ({
+      remove: async (...given) => (await changes.remove(...given)) || true,
+    })),
+    'ids that are counted after reopening': ({ pets }, handle) => {
+      const add = async (pet: UnsavedPet) => {
+        const { length } = await pets.list({ limit: 1000 });
+        return petWithId(BigInt(length + 1), pet);
+      };
+      return handle === 'reopened' ? { pets: { ...pets, add } } : {};
     },
+  },
   'replays a create after the animal was changed or removed, also after reopening': {
     'a claim that is removed with its animal': brokenPort('pets', (pets) => ({
       async addOnce(pet, ...given) {

@@ -37,7 +37,7 @@ export function petChangesTests(suite: PortSuite): void {
   const test = storeCases(suite)('pets', 'changes');
 
   suite.describe('PetChanges', () => {
-    test('changes the given fields of one animal and nothing else, for every handle, also after reopening', async (subject) => {
+    test('changes the given fields of one animal alone, for every handle, also after reopening', async (subject) => {
       const other = await subject.another();
       const stored = await addAll(subject.pets, samplePets(3, FULL_PET));
       let [, expected] = stored;
@@ -72,7 +72,7 @@ export function petChangesTests(suite: PortSuite): void {
       assert.equal(await changes.remove(pet.id, 'sold'), true, 'whether it was removed');
     });
 
-    test('removes an animal once, for every handle, and never assigns its id again, also after reopening', async (subject) => {
+    test('removes an animal once, for every handle, and never reuses its id, also after reopening', async (subject) => {
       const other = await subject.another();
       const stored = await addAll(subject.pets, samplePets(3));
       const removed = stored.slice(1);

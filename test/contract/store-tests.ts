@@ -16,8 +16,8 @@ import type { StoreSuite } from './store-suite.js';
 import { listAll } from './stored-animals.js';
 
 /**
- * The clauses of `Store`, and of all its ports. Name the ports that the store lacks in `without`, and `reopen` if it is not
- * durable, `another` if it cannot be shared.
+ * The clauses of `Store`, and of all its ports. Name the ports that the store lacks in `without`, and `reopen` if it is
+ * not durable, `another` if it cannot be shared.
  */
 export function storeTests(suite: StoreSuite): void {
   const cases = storeCases(suite);

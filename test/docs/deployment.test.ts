@@ -65,7 +65,8 @@ describe('Files for deployment:', () => {
   }
 
   const systemd = spawnSync('systemd-analyze', ['--version']).status === 0;
-  const title = `animal-store.service is a unit that systemd accepts${systemd ? '' : ' (pending: no systemd-analyze here)'}`;
+  const pending = systemd ? '' : ' (pending: no systemd-analyze here)';
+  const title = `animal-store.service is a unit that systemd accepts${pending}`;
   (systemd ? it : it.skip)(title, async () => {
     const file = join(folder, 'animal-store.service');
     writeFileSync(file, read(UNIT).replace('/usr/bin/node', process.execPath));

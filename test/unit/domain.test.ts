@@ -112,7 +112,7 @@ describe('An animal', () => {
   ];
 
   for (const [value, fields] of wrong)
-    it(`is refused as ${inspect(value, { breakLength: Infinity }).slice(0, 50)}, naming ${fields || 'the whole'}`, () => {
+    it(`is refused as ${inspect(value, { breakLength: Infinity }).slice(0, 50)}: ${fields || 'the whole'}`, () => {
       throws(
         () => unsavedPet(untyped(value)),
         (error) => {

@@ -132,7 +132,7 @@ interface HeldCall {
   readonly reject: (error: unknown) => void;
 }
 
-/** A store whose calls end when the test says so. It refuses aborted calls, as every store does, and ignores later aborts. */
+/** A store whose calls end when the test says so. It refuses aborted calls, and ignores later aborts. */
 export class HeldPetRepository implements PetRepository {
   readonly calls: HeldCall[] = [];
   #arrival = Promise.withResolvers<void>();

@@ -115,7 +115,7 @@ describeOnOwnServers('A MongoDB store', (create, binary) => {
   });
 });
 
-/** Makes Node.js resolve two names at a time, as its thread pool does, and never end the look-up of `127.hangs.test`. */
+/** Makes Node.js resolve two names at a time, as its thread pool does. The look-up of `127.hangs.test` never ends. */
 function resolveTwoAtATime(): () => void {
   const { lookup } = dns;
   const waiting: Array<() => void> = [];

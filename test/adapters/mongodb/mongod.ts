@@ -124,7 +124,7 @@ export class ReplicaSet {
     this.members = members;
   }
 
-  /** Resolves when it has a primary, and the others follow it. With an arbiter the first is primary, and the last one the arbiter. */
+  /** Resolves when it has a primary that the others follow. `arbiter`: the first is primary, the last the arbiter. */
   static async start(binary: string, { arbiter = false } = {}): Promise<ReplicaSet> {
     const creating = [1, 2, 3].map(() => Mongod.create(binary));
     const set = new ReplicaSet(await Promise.all(creating));

@@ -107,7 +107,7 @@ export function changingCases(cases: AnimalStoreCases): void {
     assert.deepEqual(await animalStore.listPets(), { pets: [pet] });
   });
 
-  test('rejects with the reason of an aborted signal, even for invalid arguments, and changes nothing', async (subject) => {
+  test('rejects aborted calls with the reason, even for invalid arguments, and changes nothing', async (subject) => {
     const { pet } = await subject.animalStore.createPet(FULL_PET);
     const from = 'gone' as PetStatus;
     for (const change of bothOf(subject))

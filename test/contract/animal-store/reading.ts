@@ -82,7 +82,7 @@ export function readingCases(cases: AnimalStoreCases): void {
       await checkRejectsWithCode(animalStore.getPet(id as number), 'invalid_parameter', id);
   });
 
-  test('rejects with the reason of an aborted signal, even for invalid arguments, and stores nothing', async ({
+  test('rejects aborted calls with the reason, even for invalid arguments, and stores nothing', async ({
     animalStore,
   }) => {
     const { pet } = await animalStore.createPet(FIDO);

@@ -48,8 +48,8 @@ export interface Topic extends ServiceSetup {
 }
 
 /**
- * What a rule tests. `interface`: what `HttpInterface` decides. `transport`: what a transport could damage. `socket`: what
- * only HTTP over a socket can show.
+ * What a rule tests. `interface`: what `HttpInterface` decides. `transport`: what a transport could damage. `socket`:
+ * what only HTTP over a socket can show.
  */
 export type Layer = 'interface' | 'transport' | 'socket';
 

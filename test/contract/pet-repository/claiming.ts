@@ -56,7 +56,7 @@ export function claimingCases(cases: Cases<StoreSubject>): void {
     assert.equal((await listAll(again.pets)).length, added.length, 'animals for as many claims');
   });
 
-  test('stores one animal for twenty simultaneous equal claims, and one more once they have expired', async (subject) => {
+  test('stores one animal for twenty simultaneous equal claims, and one more after they expire', async (subject) => {
     const { pets, another } = subject;
     const handles = [pets, (await another()).pets];
     const known: Pet[] = [];
