@@ -2,7 +2,7 @@ import { UnavailableError } from '../../domain/errors.js';
 import type { HttpRequest } from './http-message.js';
 
 /**
- * Bounds the requests in progress: each holds a place, and callers take turns. Without an `Admission`, nothing is bounded.
+ * Bounds the requests in progress: each holds a place, and callers take turns. Without it, nothing is bounded.
  * `AdmissionControl` of `animal-store/node` implements it.
  */
 export interface Admission {
@@ -13,7 +13,7 @@ export interface Admission {
   admit(request: HttpRequest): Permit;
 }
 
-/** What a request holds, and takes. After `end` it takes nothing more. */
+/** The right of a request to places. After `end`, `admitCaller` rejects. */
 export interface Permit {
   /**
    * Waits for the turn of the request's caller. Afterwards the request holds a place.

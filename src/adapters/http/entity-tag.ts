@@ -4,7 +4,7 @@ import type { HttpRequest, HttpResponse } from './http-message.js';
 const { hash } = globalThis['process']?.getBuiltinModule?.('node:crypto') ?? {};
 
 /**
- * Adds the ETag to a 200 (RFC 9110, 8.8.3), or makes it a 304 if the client has that already (`If-None-Match`, 13.1.2).
+ * Adds the ETag to a 200 (RFC 9110, 8.8.3), or makes it a 304 if the client sent this tag (`If-None-Match`, 13.1.2).
  */
 export async function respondConditionally(
   request: HttpRequest,

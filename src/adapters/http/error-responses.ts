@@ -73,7 +73,7 @@ export const bodyAlreadyRead = (): HttpError =>
   );
 
 /**
- * The response to an error, with the headers of every response, because not only `handle` sends it. A client never
+ * The response to an error, with `commonHeaders`, because the listening server sends it, too. A client never
  * learns the cause of an error, or the message of an error that nobody expected.
  */
 export function errorResponse(error: unknown, requestId: string): HttpResponse {
@@ -108,4 +108,4 @@ function shownToClient(
   return { code, message, headers: { 'Retry-After': String(error.retryAfter) } };
 }
 
-const UNAVAILABLE = 'The service is not available at the moment: repeat the request shortly.';
+const UNAVAILABLE = 'The service is not available at the moment: retry the request shortly.';

@@ -93,9 +93,9 @@ export class HttpInterface {
       ...endpoint?.headers,
       ...response.headers,
     };
-    const { failure, ...answer } = response;
     // A health check that reports "not ready" is no failure.
-    return { ...answer, headers, ...(failure && !endpoint?.isHealthCheck && { failure }) };
+    const failure = endpoint?.isHealthCheck ? undefined : response.failure;
+    return { ...response, headers, failure };
   }
 
   /**
@@ -111,7 +111,7 @@ export class HttpInterface {
     const context = this.#contextOf(request);
     let hostWork: Promise<unknown> | undefined;
     const guarded = async (): Promise<void> => {
-      await this.#admit(context, true);
+      await this.#authenticateAndAdmit(context, true);
       requireScope(context.principal, scope);
       hostWork = work(context.requestId);
       await Promise.allSettled([hostWork]);
@@ -141,7 +141,7 @@ export class HttpInterface {
     const needsKey = route
       ? !route.open
       : `${request.path}/`.startsWith(`${this.settings.basePath}/`);
-    await this.#admit(context, needsKey);
+    await this.#authenticateAndAdmit(context, needsKey);
     if (!route) throw this.#routeNotFound();
     if (!endpoint) throw methodNotAllowed(route);
     if (endpoint.scope) requireScope(context.principal, endpoint.scope);
@@ -176,8 +176,8 @@ export class HttpInterface {
     }
   }
 
-  /** Gets a permit, finds out who is calling if a key is needed, and waits for the caller's turn. */
-  async #admit(context: RequestContext, needsKey: boolean): Promise<void> {
+  /** Gets a permit, then the key's owner, if a key is needed; then waits for the caller's turn. */
+  async #authenticateAndAdmit(context: RequestContext, needsKey: boolean): Promise<void> {
     const { request, endpoint, signal } = context;
     const { admission, authenticator } = this.#options;
     if (admission && !endpoint?.isHealthCheck) context.permit = admission.admit(request);

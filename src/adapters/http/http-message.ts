@@ -46,7 +46,7 @@ export interface HttpResponse {
   /** The code of an error, for the log. */
   readonly code?: string;
   /** Why the status is 500 or above, for the host; absent if the service is only busy. It may reveal internals. */
-  readonly failure?: Error;
+  readonly failure?: Error | undefined;
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';

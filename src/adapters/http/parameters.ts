@@ -39,7 +39,7 @@ const NAMES_OF_LIST = {
 };
 
 /**
- * Parses a query. Other names are ignored, unless their leading letters are one of these names: a client that sends
+ * Parses a query. Names that are not in `names` are ignored, unless their leading letters are: a client that sends
  * `Status` or `status[]` would get the list without its filter.
  * @throws {InvalidParameterError} one of these names is repeated or misspelt
  */

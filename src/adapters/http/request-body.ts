@@ -56,7 +56,7 @@ function mediaTypeFault(request: HttpRequest, types: readonly string[]): HttpErr
   return new HttpError(
     'unsupported_media_type',
     'The body must be JSON: send the header Content-Type: application/json.',
-    { Accept: 'application/json', ...(types === PATCH_TYPES && ACCEPT_PATCH) },
+    { Accept: 'application/json', ...(request.method === 'PATCH' && ACCEPT_PATCH) },
   );
 }
 

@@ -45,8 +45,8 @@ export class RequestTimer {
   }
 
   /**
-   * Stops the timer, aborts the signal, and rejects the work. Does nothing once stopped: `makeReason` is not called
-   * then, because capturing a stack is slow.
+   * Stops the timer, aborts the signal, and rejects the work. Does nothing once stopped. Takes a function, because
+   * capturing a stack is slow.
    */
   abort(makeReason: () => Error): void {
     if (this.#isStopped) return;

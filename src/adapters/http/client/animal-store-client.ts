@@ -25,8 +25,8 @@ import { requestSender, type AnimalStoreClientOptions } from './send-request.js'
  * (`CORS_ORIGINS`).
  *
  * It retries a call when the service is unreachable or responds with 408, 429, 502, 503 or 504, or with 409 while a
- * create with the same key is in progress. It does not retry a removal, or a change with `from`, whose outcome is
- * unknown: the retry could fail because the first attempt succeeded. A call without a `signal` ends after 30 seconds.
+ * create with the same key is in progress. If the outcome is unknown, it does not retry a removal, or a change with
+ * `from`: the retry could fail because the first attempt succeeded. A call without a `signal` ends after 30 seconds.
  *
  * Besides the port's errors, every operation may reject with a `ServiceError`, whose code only HTTP has, such as
  * `invalid_api_key`. An error of the port that came with a response has a `ServiceError` as its cause, with the
@@ -41,9 +41,10 @@ export interface AnimalStoreClient extends ExperimentalAnimalStore {
   allPets(query?: PetQuery, options?: CallOptions): AsyncGenerator<Pet, void, undefined>;
 
   /**
-   * As the port says, but an idempotency key needs no scope: the service takes it from the API key. The key travels in
-   * a header, so it must consist of visible ASCII characters other than `"` and `\`. Without one the client generates a
-   * key for this call. `replayed` is also true if an earlier attempt of this call succeeded but its response was lost.
+   * As the port says, but without the `scope` of the idempotency key: the service uses the id of the API key. The key
+   * travels in a header, so it must consist of visible ASCII characters other than `"` and `\`. Without one the client
+   * generates a key for this call. `replayed` is also true if an earlier attempt of this call succeeded but its
+   * response was lost.
    */
   createPet(
     pet: NewPet,

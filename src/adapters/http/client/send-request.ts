@@ -83,7 +83,7 @@ export function requestSender(options: AnimalStoreClientOptions): Send {
         const error = portErrorOf(cause, request.petId);
         const mayRetry = retry < retries && !signal.aborted && shouldRetry(error, request);
         if (!mayRetry) throw error;
-        // Only if the service has sent it: errors of the port have a default.
+        // From the response: the port's errors have a default.
         const retryAfter = cause instanceof ServiceError ? cause.retryAfter : undefined;
         await pause((retryAfter ?? 0) * 1000 + Math.random() * 200 * 2 ** retry, signal);
       }

@@ -1,4 +1,4 @@
-/* Swagger UI. The build puts its compressed files into this folder of its output. */
+/* The build puts the compressed files of Swagger UI beside the output of this file. */
 
 export const PAGE = `<!doctype html>
 <html lang="en">
@@ -19,7 +19,7 @@ export const PAGE = `<!doctype html>
 
 /**
  * Starts Swagger UI, without highlighting, which is slow for large responses. Swagger UI parses responses with
- * JSON.parse, which rounds integers beyond 2^53: where the browser has rawJSON, this keeps their digits.
+ * JSON.parse, which rounds integers beyond 2^53: where the browser has rawJSON, the script keeps their digits.
  */
 export const START_SCRIPT = `{
   const { parse, rawJSON } = JSON;

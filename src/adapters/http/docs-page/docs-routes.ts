@@ -39,14 +39,16 @@ const textRoute = (path: string, headers: HeaderFields, body: string): Route =>
     handle: ({ request }) => respondConditionally(request, { status: 200, headers, body }),
   });
 
+/** Matches gzip, but not with a quality of 0. */
+const ACCEPTS_GZIP = /\bgzip\b(?! *; *q=0(?!\.0*[1-9]))/i;
+
 /** Serves a file compressed, or plain to a client that does not accept gzip. */
 const fileRoute = ({ name, type, gzip }: DocsFile, shared: HeaderFields): Route =>
   openRoute(`/docs/${name}`, {
     async handle({ request }) {
       // Also Origin: this Vary replaces that of `crossOriginHeaders`.
       const headers = { ...shared, Vary: 'Accept-Encoding, Origin', 'Content-Type': type };
-      const accepted = request.header('accept-encoding') ?? '';
-      if (/\bgzip\b(?! *; *q=0(?!\.0*[1-9]))/i.test(accepted)) {
+      if (ACCEPTS_GZIP.test(request.header('accept-encoding') ?? '')) {
         const compressed = { ...headers, 'Content-Encoding': 'gzip' };
         return respondConditionally(request, { status: 200, headers: compressed, body: gzip });
       }

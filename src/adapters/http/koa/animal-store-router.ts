@@ -19,8 +19,8 @@ export interface AnimalStoreState {
  * A router with the operations of the interface, each with its method, path and name, to mount in your application. It
  * leaves all other paths and methods to the next middleware. With `corsOrigins` it also answers OPTIONS.
  *
- * Failures (responses of 500 and above) are emitted as `error` by your application, as Koa does with its own. Your
- * middleware may still change their responses, like all others.
+ * Your application emits each `HttpResponse.failure` as `error`, as Koa does with its own. Your middleware may still
+ * change these responses, like all others.
  */
 export function animalStoreRouter(http: HttpInterface): Router<AnimalStoreState> {
   const router = new Router<AnimalStoreState>({ strict: true, sensitive: true });
@@ -44,8 +44,8 @@ export function animalStoreRouter(http: HttpInterface): Router<AnimalStoreState>
 
 /**
  * A whole application: the operations, health checks, OpenAPI document and docs page, and an error response for every
- * other path. Failures go to the log of `http` alone. Middleware added to it never runs; to add some, mount it in an
- * application of yours, which then emits the failures as `error`.
+ * other path. Failures go to the log of `http` alone. Middleware added to it never runs: add yours to an application in
+ * which you mount this one. That one then emits the failures as `error`.
  */
 export function createKoaApp(http: HttpInterface): Koa {
   const app = new StandaloneApp();
@@ -53,7 +53,7 @@ export function createKoaApp(http: HttpInterface): Koa {
   app.use(async (context) => {
     respond(context, await http.handle(new KoaRequest(context)));
   });
-  // Koa would print a stack for each client that disconnects.
+  // An error with a syscall is a client that disconnected: Koa would print its stack.
   app.on('error', (error: NodeJS.ErrnoException) => {
     if (error.syscall === undefined) app.onerror(error);
   });

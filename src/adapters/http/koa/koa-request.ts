@@ -28,9 +28,9 @@ export class KoaRequest extends NodeRequest {
   /** Lets koa-bodyparser read the body. On a context of its own: the host's would get the parsed body. */
   async #readText(limit: number): Promise<string> {
     const { app, req, res } = this.#context;
-    delete req.headers['content-encoding']; // the interface has checked it; the parser knows only lower case
+    delete req.headers['content-encoding']; // checked already; the parser would refuse 'Identity'
     const parseBody = bodyParser({
-      jsonLimit: limit as never, // a number works, too; its types allow only a string
+      jsonLimit: String(limit),
       detectJSON: () => true, // the interface has checked the type
     });
     const context = app.createContext(req, res);
@@ -39,7 +39,7 @@ export class KoaRequest extends NodeRequest {
       return context.request.rawBody as string;
     } catch (error) {
       const { type, body } = error as { readonly type?: unknown; readonly body?: unknown };
-      if (typeof body === 'string') return body; // refused, perhaps wrongly: the interface parses it itself
+      if (typeof body === 'string') return body; // no JSON for the parser; the interface decides
       if (type === 'request.aborted') throw clientDisconnected();
       if (type !== 'entity.too.large') throw error;
       res.once('finish', () => req.resume()); // else the rest would block the connection

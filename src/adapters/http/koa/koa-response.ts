@@ -3,8 +3,8 @@ import type { HttpResponse } from '../http-message.js';
 import { writeResponse } from '../node/write-response.js';
 
 /**
- * The application of `createKoaApp`. No middleware runs around the interface, so `respond` may bypass Koa; but if it is
- * mounted, `ctx.app` is the host's application.
+ * The application of `createKoaApp`. No middleware runs around the interface, so `respond` bypasses Koa. Not if it is
+ * mounted: `ctx.app` is then the host's.
  */
 export class StandaloneApp extends Koa {}
 

@@ -5,7 +5,7 @@ import { KoaRequest } from './koa-request.js';
 import { respond } from './koa-response.js';
 
 /**
- * Middleware for routes of your own: lets only callers pass whose API key has the scope, and sets
+ * Middleware for routes of your own: lets a caller pass only if its API key has the scope, and sets
  * `ctx.state.principal`. It counts each request as in progress, sets `X-Request-Id`, and responds itself with 401, 403,
  * or 503 (past the deadline, or too many requests). Errors of your routes go to your own error handling. Use
  * `stringifyJson` for animals.

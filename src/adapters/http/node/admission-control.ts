@@ -20,8 +20,8 @@ interface Capacity {
 
 /**
  * Shares the event loop and the places for requests among callers. A caller is an API key; all requests without one are
- * one caller. A request holds its place until its response is with the operating system and the store has finished. No caller
- * gets more than three quarters of the places, and a caller that holds none always gets one.
+ * one caller. A request holds its place until its response is with the operating system and the store has finished. No
+ * caller gets more than three quarters of the places, and a caller that holds none always gets one.
  */
 export class AdmissionControl implements Admission {
   readonly #capacity: Capacity;
@@ -67,9 +67,9 @@ class PlacePermit implements Permit {
     this.#caller = keyId;
     if (working.refuses(keyId)) throw TOO_MANY;
     const since = performance.now();
-    const hasQueued = await scheduler.takeTurn(keyId);
+    const hasWaited = await scheduler.takeTurn(keyId);
     // A pause of the whole process is not a queue: it refuses nobody.
-    const isLate = hasQueued && performance.now() - since > maxWait;
+    const isLate = hasWaited && performance.now() - since > maxWait;
     if (this.#hasEnded || isLate) throw TOO_LATE;
     this.#moveTo(working);
   }

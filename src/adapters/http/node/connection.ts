@@ -23,9 +23,8 @@ export class Connection extends Duplex {
   readonly #socket: Socket;
   readonly #limits: ServerLimits;
   readonly #onLate: () => void;
-  /** Whether its first input was queued for a turn. */
-  #hasQueued = false;
-  #hasInputEnded = false;
+  #hasReceived = false;
+  #ignoresInput = false;
   /** Whether a request has begun to arrive. */
   #isReceiving = false;
   #cancelTimer: (() => void) | undefined;
@@ -41,7 +40,7 @@ export class Connection extends Duplex {
     this.#startTimer(limits.headersTimeout, () => this.end());
     socket.on('data', (input: Buffer) => this.#receive(input));
     socket.on('end', () => {
-      if (!this.#hasInputEnded) this.push(null);
+      if (!this.#ignoresInput) this.push(null);
     });
     socket.on('timeout', () => this.emit('timeout'));
     socket.on('error', () => {}); // `close` follows
@@ -49,44 +48,47 @@ export class Connection extends Duplex {
   }
 
   /**
-   * Whether it may give way to a new connection: it is idle, its client has output to read, or its client pipelines,
-   * and must expect a close at any time (RFC 9112, 9.3.2).
+   * Whether it may give way to a new connection: it waits for a request, its client has output to read, or its client
+   * pipelines, and must expect a close at any time (RFC 9112, 9.3.2).
    */
   get isEvictable(): boolean {
     return this.responses.size !== 1 || this.writableLength > 0;
   }
 
-  /** Starts the timeout for the body of a request, in milliseconds. Without `milliseconds`, stops it. */
-  limitBody(milliseconds?: number): void {
+  /** Starts the timeout of a body; without `milliseconds`, stops it. Leaves that of `lingerTime` alone. */
+  setBodyTimeout(milliseconds?: number): void {
     if (!this.writable) return;
     this.#isReceiving = false;
     this.#startTimer(milliseconds, this.#onLate);
   }
 
   /** Passes no further input, nor its end. The rest stays in the socket, and is discarded once the connection ends. */
-  endInput(): void {
-    this.#hasInputEnded = true;
+  ignoreInput(): void {
+    this.#ignoresInput = true;
     this.#socket.pause();
   }
 
-  /** Emits `timeout` after so many milliseconds without input or output: `node:http` sets it while it is idle. */
+  /**
+   * Emits `timeout` after so many milliseconds without input or output: `node:http` sets it while the connection is
+   * idle.
+   */
   setTimeout(milliseconds: number): this {
     this.#socket.setTimeout(milliseconds);
     return this;
   }
 
   override _read(): void {
-    if (!this.#hasInputEnded) this.#socket.resume();
+    if (!this.#ignoresInput) this.#socket.resume();
   }
 
   override _write(chunk: Buffer | string, encoding: BufferEncoding, done: () => void): void {
-    let cancelTimer: (() => void) | undefined;
+    let stopWaiting: (() => void) | undefined;
     this.#socket.write(chunk, encoding, () => {
-      cancelTimer?.();
+      stopWaiting?.();
       done();
     });
     if (this.#socket.writableLength > 0)
-      cancelTimer = this.#after(this.#limits.writeTimeout, () => this.destroy());
+      stopWaiting = this.#after(this.#limits.writeTimeout, () => this.destroy());
   }
 
   override _final(done: () => void): void {
@@ -130,14 +132,17 @@ export class Connection extends Duplex {
   /** Passes small input at once. The first input, and input larger than a piece, waits for a turn. */
   #receive(input: Buffer): void {
     // Discarded, not left unread: closing would then reset the connection.
-    if (!this.writable || this.#hasInputEnded) return;
+    if (!this.writable || this.#ignoresInput) return;
     if (input.length > PIECE) this.#requeue(input, this.remoteAddress);
-    else if (this.#hasQueued) this.#pass(input);
+    else if (this.#hasReceived) this.#pass(input);
     else this.#requeue(input, `new ${(this.#socket.remotePort ?? 0) % NEWCOMER_QUEUES}`);
-    this.#hasQueued = true;
+    this.#hasReceived = true;
   }
 
-  /** Puts input back into the socket. In a turn of `queue`, takes out one piece, which arrives at `#receive` again. */
+  /**
+   * Puts input back into the socket. In a turn of `queue`, one piece arrives at `#receive` again; `_read` gets the
+   * rest.
+   */
   #requeue(input: Buffer, queue: string | undefined): void {
     const socket = this.#socket;
     socket.pause();

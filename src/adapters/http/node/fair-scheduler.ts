@@ -9,8 +9,7 @@ const MAX_ACCEPTING_ITERATIONS = 32;
 
 /**
  * Shares the event loop: in each of its iterations, starts tasks for a few milliseconds. Callers have their turns
- * round-robin. So neither a flood
- * nor a greedy caller keeps other callers, timers and health checks waiting for long.
+ * round-robin. So neither a flood nor a greedy caller keeps other callers, timers and health checks waiting for long.
  */
 export class FairScheduler {
   /** The waiting tasks by caller, the oldest first. The caller whose turn is next comes first. */
@@ -38,8 +37,8 @@ export class FairScheduler {
   }
 
   /**
-   * Call it for every accepted connection. Node.js accepts one in each iteration: if all were full, a client would wait
-   * for as many full iterations as there are connections before its own.
+   * Call it for every accepted connection. Node.js accepts one in each iteration: if tasks filled them all, a client
+   * would wait for as many as there are connections before its own.
    */
   noteAccepted(): void {
     this.#hasAccepted = true;

@@ -7,8 +7,8 @@ import { writeResponse } from './write-response.js';
  * The animal store as a `RequestListener`, which is also a middleware of Express and its like. It answers every
  * request, resolves when the response is written, and never rejects.
  *
- * With `passFailures`, a failure, which is a response of 500 or above, goes to `next` if the host gives one: the error
- * handlers of Express then respond. Default: false.
+ * With `passFailures`, an `HttpResponse.failure` goes to `next` if the host gives one: the error handlers of Express
+ * then respond. Default: false.
  */
 export function createNodeListener(
   http: HttpInterface,
@@ -25,7 +25,7 @@ export function createNodeListener(
       if (passFailures && answer.failure && next) next(answer.failure);
       else writeResponse(response, answer);
     } catch {
-      // The response was refused, for an invalid header. If headers were sent, the host has responded.
+      // A header is invalid, or the host has responded: then its headers were sent.
       if (!response.headersSent) response.destroy();
     }
   };

@@ -116,8 +116,10 @@ export function keptBody(
 ): Uint8Array | string | undefined {
   const { body, readableDidRead, readableEncoding, readableEnded, destroyed } = request;
   const kept = typeof rawBody === 'string' ? rawBody : [rawBody, body].find(types.isUint8Array);
-  if (kept !== undefined && Buffer.byteLength(kept) > limit) throw payloadTooLarge(limit);
-  if (kept !== undefined && kept.length > 0) return kept;
+  if (kept?.length) {
+    if (Buffer.byteLength(kept) <= limit) return kept;
+    throw payloadTooLarge(limit);
+  }
   if (readableEnded && !readableDidRead) return ''; // it was empty
   // With an encoding set, the stream yields text instead of bytes.
   if (readableDidRead || readableEncoding || destroyed) throw bodyAlreadyRead();

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as nextIteration, setTimeout as delay } from 'node:timers/promises';
 import { Connection } from './connection.js';
 import { scheduler } from './fair-scheduler.js';
 import { RequestDispatcher, type Listener, type OwnResponseOptions } from './request-dispatcher.js';
@@ -96,7 +96,7 @@ export class NodeServer {
     do {
       before = this.#accepted;
       await delay(QUIET_TIME);
-      await nextTurn(); // the process may have paused: what waits is accepted before the next turn
+      await nextIteration(); // the process may have paused: what waits is accepted before the next one
     } while (this.#accepted > before && performance.now() < until);
   }
 

@@ -21,7 +21,7 @@ import {
 } from './refusals.js';
 import type { ServerLimits } from './server-limits.js';
 
-/** May return a promise. */
+/** A request listener that may return a promise. */
 export type Listener = (...exchange: Parameters<RequestListener>) => unknown;
 
 /** How the server's own responses are logged and completed. */
@@ -118,14 +118,14 @@ export class RequestDispatcher {
     const { responses } = connection;
     const previous = [...responses].at(-1);
     if (previous && responses.size >= this.#limits.maxPipelined) {
-      connection.endInput();
+      connection.ignoreInput();
       closeAfter(previous);
       return;
     }
     responses.add(response);
     response.once('close', () => {
       responses.delete(response);
-      connection.limitBody();
+      connection.setBodyTimeout();
     });
     // Without a previous one, waits a microtask: afterwards the parser has finished its input, and `complete` is right.
     await (previous && new Promise((resolve) => previous.once('close', resolve)));
@@ -137,7 +137,7 @@ export class RequestDispatcher {
     this.#onRequest(connection);
     const fault = requestFault(request);
     if (fault) return this.#respondInstead(response, fault);
-    connection.limitBody(request.complete ? undefined : this.#limits.requestTimeout);
+    connection.setBodyTimeout(request.complete ? undefined : this.#limits.requestTimeout);
     if (this.#isDraining) closeAfter(response);
     else if (!request.complete) this.#closeUnlessRead(response);
     try {
@@ -156,10 +156,10 @@ export class RequestDispatcher {
     });
   }
 
-  /** Responds to late or malformed input, unless the listener does: it gets the fault as an error of the request. */
+  /** Responds to late or malformed input. A listener that handles errors of the request gets the fault instead. */
   #refuseInput(fault: HttpError, connection: Connection, packet?: Buffer): void {
     if (!connection.writable) return;
-    connection.endInput();
+    connection.ignoreInput();
     const [response] = connection.responses;
     if (response === undefined) return this.#closeWith(connection, fault, unparsedRequest(packet));
     if (response.req.complete) {

@@ -14,7 +14,7 @@ const header = (description: string, { required = true, type = 'string' } = {}) 
   schema: { type },
 });
 
-/** The headers of responses. Each has its own name, but `Successor` is the Link of getPet. */
+/** The headers of responses, by name. `Successor` is the `Link` of getPet. */
 const HEADERS = {
   'X-Request-Id': header(
     "Names the request in the log: the client's own value if it is 1 to 128 of `A-Za-z0-9._-`, " +
@@ -60,7 +60,7 @@ const error = (description: string, ...names: readonly HeaderName[]) => ({
   content: json('Error'),
 });
 
-/** Errors of the listening server. An operation with a 400 of its own declares only that. */
+/** Errors of the listening server. Operations with a 400 of their own override this one. */
 const SERVER_ERRORS = {
   400: error('The request is not valid HTTP/1.1.'),
   408: error('The request did not come in time.'),
