@@ -18,8 +18,8 @@ export interface PetDocument extends UnsavedPet {
 export const petCollection = (database: Db): Collection<PetDocument> => database.collection('pets');
 
 /**
- * Matches this status; for `undefined`, every status: a removed animal has none. Unlike `$exists`, `$in` uses the index.
- * Filters have `$eq` before every value: a bare object would be read as operators.
+ * Matches this status; for `undefined`, every status: a removed animal has none. Unlike `$exists`, `$in` uses the
+ * index. Filters have `$eq` before every value: a bare object would be read as operators.
  */
 export const statusFilter = (status: PetStatus | undefined) =>
   status === undefined ? { $in: [...PET_STATUSES] } : { $eq: status };

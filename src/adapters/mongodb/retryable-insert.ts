@@ -6,7 +6,8 @@ import { takenField, type UniqueField } from './mongo-errors.js';
  * Returns a function that inserts a document. After a failure it may be called again, with the same document. It
  * resolves to `stored` when the document is stored, now or by an earlier call whose response was lost; otherwise to the
  * unique field whose value another document has.
- * @param isOwn whether the stored document with this `_id` is ours. Called only when an earlier call may have stored it.
+ * @param isOwn whether the stored document with this `_id` is ours. Called only when an earlier call may have stored
+ * it.
  */
 export function retryableInsert<Stored extends { readonly _id: unknown }>(
   collection: Collection<Stored>,

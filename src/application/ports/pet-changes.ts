@@ -6,9 +6,10 @@ import type { CallOptions } from '../call-options.js';
  * Driven port: changes and removes stored animals. Optional: without it a store only adds and reads. Every adapter
  * passes `petChangesTests`.
  *
- * Each call is one atomic step, in one process and across processes. Durable stores resolve as in `add`, and every later
- * read sees the change. Arguments, overlapping calls, failures and aborts are as in `PetRepository`. If the outcome is unknown, the call rejects with `UnavailableError`. A store does not retry
- * the change: it could take effect twice.
+ * Each call is one atomic step, in one process and across processes. Durable stores resolve as in `add`, and every
+ * later read sees the change. Arguments, overlapping calls, failures and aborts are as in `PetRepository`. If the
+ * outcome is unknown, the call rejects with `UnavailableError`. A store does not retry the change: it could take effect
+ * twice.
  */
 export interface PetChanges {
   /**

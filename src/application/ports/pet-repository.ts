@@ -18,9 +18,9 @@ import type { CallOptions } from '../call-options.js';
 export interface PetRepository {
   /**
    * Stores the animal under a new id: positive, never assigned before, not even to a removed animal, and greater than
-   * every id that this repository returned before the call. Two repositories on one store may assign from separate ranges.
-   * Durable stores resolve after the commit is on disk (or acknowledged by a majority). Every later read sees the
-   * animal.
+   * every id that this repository returned before the call. Two repositories on one store may assign from separate
+   * ranges. Durable stores resolve after the commit is on disk (or acknowledged by a majority). Every later read sees
+   * the animal.
    */
   add(pet: UnsavedPet, options?: CallOptions): Promise<Pet>;
 
