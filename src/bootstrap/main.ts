@@ -5,7 +5,7 @@ const emitWarning = process.emitWarning.bind(process) as (...warning: unknown[])
 process.emitWarning = (...warning: unknown[]) => {
   if (!String(warning[0]).startsWith('SQLite is an experimental')) emitWarning(...warning);
 };
-// The rest is imported only here: without node:sqlite the imports would fail before any message.
+// The rest is imported only here: in an old Node.js an import may fail before any message.
 if (process.getBuiltinModule?.('node:sqlite')) {
   // A reader that closes the pipe early, as `head` does, must not end the program.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { createContainer } from '../service/container.js';
 import { isUnavailable, reasonOf } from '../service/errors.js';
 import { createLogger, flushed, logDestination } from '../service/logger.js';
-import type { AdminPort } from '../service/metrics.js';
+import type { MetricsServer } from '../service/metrics.js';
 import { readEnvironment, type Environment, type Settings } from '../service/settings.js';
 import { startService, type Service } from '../service/start-service.js';
 import { TOKENS } from '../service/tokens.js';
@@ -16,35 +16,45 @@ import { ensureKey } from './first-key.js';
  * @throws {Error} it could not start, or some requests were cut off when it stopped
  */
 export async function serve(context: CommandContext, environment: Environment): Promise<void> {
-  const { io, modules, signal } = context;
   const { settings, shown } = readEnvironment(environment);
-  const container = await createContainer(settings, [logging(io, settings), ...modules]);
+  const modules = [logging(context.io, settings), ...context.modules];
+  const container = await createContainer(settings, modules);
+  const logger = container.get(TOKENS.logger);
+  logger.info({ settings: shown }, 'settings that differ from their defaults');
+  try {
+    await runService(context, container);
+  } finally {
+    await flushed(logger);
+  }
+}
+
+async function runService(context: CommandContext, container: Container): Promise<void> {
+  const { signal } = context;
+  const { adminPort } = container.get(TOKENS.settings);
   const logger = container.get(TOKENS.logger);
   // Most services have no ADMIN_PORT, and then load no prom-client.
   const metrics =
-    settings.adminPort === undefined
+    adminPort === undefined
       ? undefined
       : (await import('../service/metrics.js')).measure(container);
-  logger.info({ settings: shown }, 'settings that differ from their defaults');
 
   const interrupted = interruption(signal, logger);
   const service = await Promise.race([startService(container), interrupted]);
   // Before it listened there is nothing to stop, and the store may never open.
-  if (service === 'interrupted') return void (await flushed(logger));
-  let adminPort: AdminPort | undefined;
+  if (service === 'interrupted') return;
+  let metricsServer: MetricsServer | undefined;
   let failure: Error | undefined;
   try {
-    adminPort = await metrics?.openAdminPort();
-    await finishStart(context, container, service, adminPort?.url);
+    metricsServer = await metrics?.serve();
+    await checkAndAnnounce(context, container, service, metricsServer?.url);
     await interrupted;
   } catch (error) {
     // After a signal, the error is most likely the abort.
     if (!signal.aborted) failure = error as Error;
   }
   const isInTime = await service.stop(failure === undefined ? undefined : 0);
-  adminPort?.close();
+  metricsServer?.close();
   logger.info('stopped');
-  await flushed(logger);
   if (failure !== undefined) throw failure;
   if (!isInTime)
     throw new Error('The stop failed: the store did not close, or some requests were cut off.');
@@ -69,7 +79,7 @@ async function interruption(signal: AbortSignal, logger: Logger): Promise<'inter
  * Checks the store and the API keys, and says where the service is. While the store is unreachable, only warns.
  * @throws {UsageError} there is no API key and none may be issued
  */
-async function finishStart(
+async function checkAndAnnounce(
   context: CommandContext,
   container: Container,
   service: Service,
@@ -94,7 +104,9 @@ async function finishStart(
     if (signal.aborted || !isUnavailable(error)) throw error;
     return logger.warn({ ...addresses, reason: reasonOf(error) }, `not yet ready at ${url}`);
   }
-  if (io.stdout.isTTY)
-    return print(io, `Ready at ${url}\n  docs  ${docsUrl}\n  store ${store.location}\n`);
+  if (io.stdout.isTTY) {
+    const metrics = metricsUrl === undefined ? '' : `  metrics ${metricsUrl}\n`;
+    return print(io, `Ready at ${url}\n  docs  ${docsUrl}\n  store ${store.location}\n${metrics}`);
+  }
   logger.info(addresses, `ready at ${url}, docs at ${docsUrl}, animals in ${store.location}`);
 }

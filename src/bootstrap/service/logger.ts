@@ -28,13 +28,14 @@ const escaped = (line: string): string =>
 const EXIT_TIMEOUT = 3000;
 
 /**
- * Where `serve` logs: file descriptor 2. Buffered lines are written when the process exits, also after an error. Only a
- * write in progress can be lost: see `flushed`. If nobody reads the log, it buffers one megabyte, drops further lines,
- * and delays the exit by a few seconds.
+ * Where `serve` logs: file descriptor 2. Await `flushed` before the process exits. An exit without it writes the
+ * buffered lines, but loses a write in progress, and never ends if the reader has closed the pipe. If nobody reads the
+ * log, it buffers one megabyte, drops further lines, and delays the exit by a few seconds.
  */
 export function logDestination(): DestinationStream {
   let deadline = Infinity;
-  process.once('exit', () => {
+  // Before the listener of pino, which writes the buffered lines.
+  process.prependOnceListener('exit', () => {
     deadline = performance.now() + EXIT_TIMEOUT;
   });
   const stream = pino.destination({
@@ -49,9 +50,7 @@ export function logDestination(): DestinationStream {
   return stream.on('error', () => {});
 }
 
-/**
- * Await it before the process exits: an exit loses a write in progress. Resolves after three seconds at the latest.
- */
+/** Resolves when all lines are written, after three seconds at the latest. */
 export const flushed = (logger: Logger): Promise<unknown> =>
   Promise.race([
     new Promise((resolve) => logger.flush(resolve)),

@@ -7,11 +7,11 @@ import { urlHost } from './host.js';
 import { TOKENS } from './tokens.js';
 
 export interface Metrics {
-  /** Serves them for Prometheus, without a key. Call it once the service has started. */
-  openAdminPort(): Promise<AdminPort>;
+  /** Serves the metrics at `ADMIN_PORT`, for Prometheus, without a key. Call it once the service has started. */
+  serve(): Promise<MetricsServer>;
 }
 
-export interface AdminPort {
+export interface MetricsServer {
   /** The address of the metrics. */
   readonly url: string;
   close(): void;
@@ -38,10 +38,10 @@ export function measure(container: Container): Metrics {
       log.responded(request);
     },
   }));
-  return { openAdminPort: () => serveMetrics(container, registry) };
+  return { serve: () => serveMetrics(container, registry) };
 }
 
-async function serveMetrics(container: Container, registry: Registry): Promise<AdminPort> {
+async function serveMetrics(container: Container, registry: Registry): Promise<MetricsServer> {
   const readiness = await container.getAsync(TOKENS.readiness);
   const admission = await container.getAsync(TOKENS.admission);
   const gauge = (name: string, help: string, value: () => number | Promise<number>): Gauge =>

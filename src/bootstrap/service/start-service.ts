@@ -65,7 +65,7 @@ export async function startService(container: Container): Promise<Service> {
       [Symbol.asyncDispose]: async () => void (await stop()),
     };
   } catch (error) {
-    await store.close().catch(() => {}); // the first error matters more
+    await closeInTime(store); // the first error matters more
     throw error;
   }
 }
