@@ -37,7 +37,7 @@ export async function run(
     await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
     return 0;
   } catch (error) {
-    if (error instanceof CommanderError) return exitCodeOf(error, io);
+    if (error instanceof CommanderError) return report(error, io);
     note(io, messageOf(error));
     if (stop.signal.aborted && isCausedBy(error, stop.signal.reason)) return 130;
     return isPermanent(error) ? 2 : 1;
@@ -66,8 +66,8 @@ function programOf(context: CommandContext): Command {
   return program;
 }
 
-/** Prints an error of the command line. Commander throws one after help and the version, too. */
-function exitCodeOf(error: CommanderError, io: HostProcess): number {
+/** Prints an error of the command line. Returns the exit code. Commander throws one after help and the version, too. */
+function report(error: CommanderError, io: HostProcess): number {
   if (error.exitCode === 0) return 0;
   const isHelp = error.code === 'commander.help'; // a command was given without its subcommand
   if (!isHelp) note(io, `${unquoted(error)}. Add --help to see the arguments and options.`);

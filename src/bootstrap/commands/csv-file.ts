@@ -18,13 +18,13 @@ interface CsvRecord {
  */
 export async function* csvRows(
   text: string,
-  ignored?: Set<string>,
+  ignoreInto?: Set<string>,
 ): AsyncGenerator<ImportRow | LineFault> {
   const records = recordsOf(text);
   const header = await records.next();
   if (header.done) return;
   const columns = header.value.cells;
-  requireFields(columns, ignored);
+  requireFields(columns, ignoreInto);
   requireWhole(text, fieldNamed(columns.at(-1) ?? ''));
   for await (const { cells, line } of records) {
     if (cells.length !== columns.length) {
@@ -52,13 +52,13 @@ async function* recordsOf(text: string): AsyncGenerator<CsvRecord> {
     record_delimiter: ['\r\n', '\n', '\r'],
     info: true,
     relax_column_count: true,
-    skip_records_with_empty_values: true,
   });
   let doubled = 0; // csv-parse counts a \r\n within a cell as two lines
   try {
     for await (const { record, info } of records) {
       const breaks = record.join('').match(/\r\n?|\n/g) ?? [];
       doubled += breaks.filter((lineBreak) => lineBreak === '\r\n').length;
+      if (record.every((cell) => cell.trim() === '')) continue;
       // `info.lines` is the line on which the record ends.
       yield { cells: record, line: info.lines - doubled - breaks.length };
     }

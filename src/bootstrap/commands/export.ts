@@ -33,8 +33,10 @@ async function exportPets(context: CommandContext, file: string, asCsv: boolean)
     }
     if (file === '-') {
       await pipeline(lines(), io.stdout, { end: false, signal });
-      await unlessAborted(print(io, ''), signal); // the exit would lose what stdout still holds
-    } else await writeNewFile(file, lines(), signal);
+      await unlessAborted(print(io, ''), signal); // waits for stdout: the exit would lose what it still holds
+    } else {
+      await writeNewFile(file, lines(), signal);
+    }
     note(io, `Exported animals: ${exported}`);
   });
 }

@@ -1,7 +1,6 @@
 import type { ImportRow, LineFault } from '../../application/import-pets.js';
 import type { Pet } from '../../domain/pet.js';
 import { parseJson, stringifyJson } from '../../json.js';
-import { UsageError } from './command-context.js';
 import { fieldsOf, requireFields } from './pet-file.js';
 
 /**
@@ -9,7 +8,7 @@ import { fieldsOf, requireFields } from './pet-file.js';
  */
 export async function* ndjsonRows(
   text: string,
-  ignored?: Set<string>,
+  ignoreInto?: Set<string>,
 ): AsyncGenerator<ImportRow | LineFault> {
   for (const [index, content] of text.split(/\r\n|\r|\n/).entries()) {
     if (content.trim() === '') continue;
@@ -17,10 +16,11 @@ export async function* ndjsonRows(
     try {
       const value = parseJson(content);
       if (typeof value !== 'object' || value === null || Array.isArray(value))
-        throw new UsageError('The line is not a JSON object.');
+        throw new Error('The line is not a JSON object.');
+      const names = Object.keys(value);
+      requireFields(names, ignoreInto);
       const values = Object.values(value).map((member: unknown) => member ?? undefined);
-      requireFields(Object.keys(value), ignored);
-      yield { line, fields: fieldsOf(Object.keys(value), values) };
+      yield { line, fields: fieldsOf(names, values) };
     } catch (error) {
       yield { line, message: (error as Error).message };
     }

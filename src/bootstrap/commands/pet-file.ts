@@ -33,10 +33,10 @@ export const fieldNamed = (name: string): keyof Pet | undefined => FIELDS.get(fo
 
 /**
  * Checks the names of columns or members.
- * @param ignored collects the unknown names. Default: they are refused
+ * @param ignoreInto collects the unknown names. Default: they are refused
  * @throws {UsageError} a field is there twice, or a name is unknown and refused
  */
-export function requireFields(names: readonly string[], ignored?: Set<string>): void {
+export function requireFields(names: readonly string[], ignoreInto?: Set<string>): void {
   const found = new Set<keyof Pet>();
   const others: string[] = [];
   for (const name of names) {
@@ -45,8 +45,8 @@ export function requireFields(names: readonly string[], ignored?: Set<string>): 
     else if (found.has(field)) throw new UsageError(`${field} is there twice.`);
     else found.add(field);
   }
-  for (const other of others) ignored?.add(other);
-  if (others.length === 0 || ignored) return;
+  if (ignoreInto) return others.forEach((other) => ignoreInto.add(other));
+  if (others.length === 0) return;
   const known = `Known are ${COLUMNS.join(', ')}; --ignore-others ignores others.`;
   throw new UsageError(`Unknown columns: ${others.join(', ')}. ${known}`);
 }
