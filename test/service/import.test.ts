@@ -98,6 +98,11 @@ describe('import', () => {
       'name,categoryId\n"a\r\nb",7\nc,x\n',
       /^Line 4: /,
     ],
+    [
+      'a fault below a blank record that has \\r\\n in it',
+      'name,categoryId\n"\r\n",\nc,x\n',
+      /^Line 4: /,
+    ],
     ['a file without animals', 'name,categoryId\n', /no animals/],
     [
       'numbers that are not int64',

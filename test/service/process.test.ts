@@ -131,6 +131,13 @@ describe('The process', () => {
     expect(code).to.equal(7);
   });
 
+  it('exits after a failed start although the reader of its log has gone', async () => {
+    const child = program(folder, 'serve', { ...SERVICE, STORE_URL: 'nope:' });
+    child.process.stderr?.destroy();
+
+    expect(await child.ended).to.equal(2);
+  });
+
   it('exits although a module of ADAPTERS has a timer running', async () => {
     writeFileSync(
       `${folder}/busy.mjs`,
