@@ -17,7 +17,7 @@ function identityOf(file: string): string | undefined {
  * It throws `UnavailableError`; once it has failed, it always fails.
  */
 export function inPlaceCheck(file: string): (maxAge: number) => void {
-  let checkedAt = performance.now();
+  let checkedAt = -Infinity;
   const opened = identityOf(file);
   let isInPlace = true;
   return (maxAge) => {

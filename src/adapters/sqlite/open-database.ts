@@ -16,10 +16,10 @@ export function openSnapshot(file: string): DatabaseSync {
   return database;
 }
 
-export function openToWrite(file: string, mayBeEmpty: boolean): DatabaseSync {
-  refuseForeignFile(file, mayBeEmpty);
+export function openToWrite(file: string, create: boolean): DatabaseSync {
+  refuseForeignFile(file, create);
   return openDatabase(file, { readOnly: false }, (database) => {
-    if (mayBeEmpty) createSchema(database);
+    if (create) createSchema(database);
     requireStore(database, file);
     database.exec(`
       PRAGMA journal_mode = WAL;
@@ -33,9 +33,9 @@ export function openToWrite(file: string, mayBeEmpty: boolean): DatabaseSync {
 }
 
 /** Refuses a foreign file through a connection that cannot change it. */
-function refuseForeignFile(file: string, mayBeEmpty: boolean): void {
+function refuseForeignFile(file: string, create: boolean): void {
   try {
-    openToRead(file, mayBeEmpty).close();
+    openToRead(file, create).close();
   } catch (error) {
     // After a crash, only a connection that writes can recover the log or journal: it checks the file again.
     if (!hasCode(error, 'READONLY')) throw error;
@@ -43,8 +43,8 @@ function refuseForeignFile(file: string, mayBeEmpty: boolean): void {
 }
 
 /**
- * Syncs the log of a process that died before it did: a retry may find an animal there, and its acknowledgement would
- * not survive a power cut. A checkpoint would sync it, too, but not while another process reads an old snapshot.
+ * A process may have died before it synced the log. A retry would find its animal there, and acknowledge what a power
+ * cut can still lose. A checkpoint would sync the log, too, but not while another process reads an old snapshot.
  */
 function syncLog(file: string): void {
   const log = `${file}-wal`;

@@ -1,4 +1,5 @@
 import { openModeOf, type CompleteStore, type OpenOptions } from '../../application/ports/store.js';
+import { resolve } from 'node:path';
 import { inPlaceCheck, requireOwnLog } from './file-identity.js';
 import { openSnapshot, openToWrite } from './open-database.js';
 import { retryWhileBusy } from './retry-while-busy.js';
@@ -29,7 +30,8 @@ export async function openSqliteStore(
   return withFileErrors(file, 'cannot be used', async () => {
     requireOwnLog(file);
     if (mode === 'create') createFile(file);
-    const requireInPlace = inPlaceCheck(file); // before opening, so that a file swapped meanwhile is refused
+    // Before opening, so that a file swapped meanwhile is refused. By `path`, because a link may be pointed elsewhere.
+    const requireInPlace = inPlaceCheck(resolve(path));
     const database = await retryWhileBusy(undefined, () =>
       mode === 'read' ? openSnapshot(file) : openToWrite(file, mode === 'create'),
     );

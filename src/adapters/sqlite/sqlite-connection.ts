@@ -39,7 +39,7 @@ export function sqliteConnection(
       });
     },
 
-    /** Resolves after the commit. For `work` the rules of group-commit.ts apply. */
+    /** Resolves after the commit. `work` may run again; it throws errors of the store before its first change. */
     async write<Result>(doing: string, { signal }: CallOptions = {}, work: () => Result) {
       signal?.throwIfAborted();
       requireOpen(closing === undefined, doing);

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { hasCode, isBusy, isStoreFailure, rejectionFor } from './sqlite-errors.js';
+import { UnavailableError } from '../../domain/errors.js';
+import { hasCode, isBusy, isStoreFailure } from './sqlite-errors.js';
 
 /** A file cannot be opened, copied or restored. The message is one line: the file, what is wrong, what to do. */
 export class StoreFileError extends Error {
@@ -16,8 +17,8 @@ export class StoreFileError extends Error {
 }
 
 /**
- * Turns errors of SQLite and the operating system in `work` into a `StoreFileError`; a lock that another process holds,
- * into an `UnavailableError`.
+ * Rejects with `StoreFileError` if SQLite or the operating system fails, with `UnavailableError` if another process
+ * holds a lock.
  * @param problem what fails, as in "cannot be used"
  */
 export async function withFileErrors<Result>(
@@ -28,7 +29,8 @@ export async function withFileErrors<Result>(
   try {
     return await work();
   } catch (error) {
-    if (isBusy(error)) throw rejectionFor(`waiting for the lock of ${file}`, error);
+    if (isBusy(error))
+      throw new UnavailableError(`waiting for the lock of ${file}`, { cause: error });
     if (!isStoreFailure(error)) throw error;
     const reason = isDiskFull(error, file) ? 'the disk is full' : error.message;
     throw new StoreFileError(file, `${problem}: ${reason}`, error);

@@ -10,13 +10,17 @@ import { StoreFileError } from './store-file-error.js';
 /** Paths that name no file: an empty one, `:memory:`, and `//host/...` of `sqlite://host/...`. */
 const NO_FILE = /^(?:$|:memory:$|\/\/(?!\/))/;
 
-/** The absolute path of a file. @throws {StoreFileError} `path` names no file */
+/**
+ * The absolute path of a file, behind links: SQLite keeps the log there.
+ * @throws {StoreFileError} `path` names no file
+ */
 export function filePath(path: string): string {
-  if (!NO_FILE.test(path)) return resolve(path);
-  throw new StoreFileError(
-    `'${path}'`,
-    'names no file: a store needs one, such as data/animals.db',
-  );
+  if (NO_FILE.test(path))
+    throw new StoreFileError(
+      `'${path}'`,
+      'names no file: a store needs one, such as data/animals.db',
+    );
+  return fs.existsSync(path) ? fs.realpathSync(path) : resolve(path);
 }
 
 /** Whether a file exists and is not empty. */
