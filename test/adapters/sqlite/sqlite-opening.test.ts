@@ -70,6 +70,16 @@ const REFUSED: Readonly<Record<string, [(file: string) => unknown, RegExp]>> = {
     },
     /is not the file of .*animals\.db-wal: put back the file of that log, or move the log away/,
   ],
+  'a link to a backup beside such a log': [
+    async (file) => {
+      const { pets, location } = await open(`${file}.other`);
+      await pets.add(rex);
+      await backUpSqliteStore(location, `${file}.real`);
+      fs.copyFileSync(`${location}-wal`, `${file}.real-wal`);
+      fs.symlinkSync(`${file}.real`, file);
+    },
+    /is not the file of .*animals\.db\.real-wal/,
+  ],
   'a log without its file': [
     (file) => fs.writeFileSync(`${file}-wal`, 'animals'),
     /is not the file of .*animals\.db-wal/,
