@@ -14,7 +14,7 @@ export async function prepareCollections(database: Db, mode: OpenMode): Promise<
   const existing = (await checkCollections(database, mode)) ? await pets.indexes() : [];
   const shapes = new Set(existing.map(shapeOf));
   const missing = INDEXES.filter((index) => !shapes.has(shapeOf(index)));
-  // This user may lack the right to create indexes.
+  // Only then: this user may lack the right to create indexes.
   if (missing.length > 0) await pets.createIndexes(missing);
 }
 

@@ -13,6 +13,7 @@ export function mongoPetChanges({ database, write }: MongoConnection): PetChange
   const pets = petCollection(database);
 
   async function updateFrom(
+    doing: string,
     id: bigint,
     from: PetStatus | undefined,
     update: UpdateFilter<PetDocument>,
@@ -20,7 +21,10 @@ export function mongoPetChanges({ database, write }: MongoConnection): PetChange
     while (true) {
       const updated = await pets
         .findOneAndUpdate(filterOf(id, from), update, { returnDocument: 'after' })
-        .catch(refuseToRetry);
+        .catch((cause: unknown): never => {
+          // An `UnavailableError` is not retried: the interrupted update may have taken effect.
+          throw isTransient(cause) ? new UnavailableError(doing, { cause }) : cause;
+        });
       if (updated) return updated;
       if (from === undefined) return undefined;
       const found = await pets.findOne(filterOf(id), READ_OPTIONS);
@@ -31,21 +35,20 @@ export function mongoPetChanges({ database, write }: MongoConnection): PetChange
   }
 
   return {
-    change: (id, fields, from, options) =>
-      write('changing an animal', options, async () => {
-        const changed = await updateFrom(id, from, { $set: fields });
+    change(id, fields, from, options) {
+      const doing = 'changing an animal';
+      return write(doing, options, async () => {
+        const changed = await updateFrom(doing, id, from, { $set: fields });
         return changed && toPet(changed);
-      }),
+      });
+    },
 
-    remove: (id, from, options) =>
-      write('removing an animal', options, async () => {
-        const removed = await updateFrom(id, from, REMOVAL);
+    remove(id, from, options) {
+      const doing = 'removing an animal';
+      return write(doing, options, async () => {
+        const removed = await updateFrom(doing, id, from, REMOVAL);
         return removed !== undefined;
-      }),
+      });
+    },
   };
-}
-
-/** Keeps `write` from retrying an interrupted update: it may have taken effect. */
-function refuseToRetry(cause: unknown): never {
-  throw isTransient(cause) ? new UnavailableError('updating an animal', { cause }) : cause;
 }

@@ -19,12 +19,12 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
   const pets = petCollection(database);
 
   /**
-   * Returns a function that tries to add an animal, each time under the same id. It resolves to `undefined` if another
-   * animal has the claim.
+   * Returns a function that adds an animal. Each try uses the same id, so a lost reply adds no second animal. Resolves
+   * to `undefined` if another animal has the claim.
    */
-  function adding(pet: UnsavedPet, claim?: StoredClaim): () => Promise<Pet | undefined> {
+  function adder(pet: UnsavedPet, claim?: StoredClaim): () => Promise<Pet | undefined> {
     const { name, categoryId, status } = pet;
-    // No change touches a claim. Without one, the fields must be equal.
+    // A stored claim never changes. Without one, equal fields mean ours.
     const isOwn = (stored: PetDocument): boolean =>
       claim
         ? stored.claim?.key === claim.key
@@ -46,16 +46,16 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
 
   return {
     async add(pet, options) {
-      const added = await write('adding an animal', options, adding(pet));
-      return added as Pet; // without a claim, no other animal has it
+      const added = await write('adding an animal', options, adder(pet));
+      return added as Pet; // `undefined` is only for a claim
     },
 
     addOnce(pet, claim, now, options) {
       const { fingerprint, keepUntil } = claim;
       const key = claimId(claim);
-      const tryToAdd = adding(pet, { key, fingerprint, keepUntil });
+      const add = adder(pet, { key, fingerprint, keepUntil });
       return write('adding an animal', options, async () => {
-        const added = await tryToAdd();
+        const added = await add();
         if (added) return { pet: added, replayed: false };
         const earlier = await pets.findOne({ 'claim.key': { $eq: key } }, READ_OPTIONS);
         if (earlier?.claim && earlier.claim.keepUntil > now)

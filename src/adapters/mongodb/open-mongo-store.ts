@@ -71,7 +71,7 @@ async function requireUsable({ database, read }: MongoConnection, mode: OpenMode
     await read('looking for the store', undefined, check, OPEN_TIMEOUT);
   } catch (error) {
     if (!(error instanceof UnavailableError)) throw error;
-    // An unusable database fails the opening. An unreachable one does not.
+    // `read` wraps every failure. An unusable database fails the opening, an unreachable one does not.
     if (error.cause instanceof MongoStoreError) throw error.cause;
   }
 }

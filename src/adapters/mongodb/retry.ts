@@ -26,7 +26,7 @@ export async function retry<Result>(
       try {
         return await work();
       } catch (error) {
-        if (isOver || !isTransient(error)) throw error;
+        if (!isTransient(error)) throw error;
         failure = error;
       }
       await delay(pause);
@@ -34,7 +34,7 @@ export async function retry<Result>(
     }
   }
 
-  // A fifth of the cost of AbortSignal.timeout.
+  // Costs a fifth of AbortSignal.timeout.
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(
     () => late.reject(failure ?? new DOMException('The call took too long', 'TimeoutError')),

@@ -10,8 +10,8 @@ const INTERVAL = 24 * 60 * 60 * 1000;
 const BATCH_SIZE = 1000;
 
 /**
- * Unsets expired claims and deletes what is left of removed animals, now and then daily, until the returned timer is
- * cleared.
+ * Unsets expired claims and deletes what is left of removed animals: at once, then every day, until the returned timer
+ * is cleared.
  */
 export function startSweeping({ database, write }: MongoConnection): NodeJS.Timeout {
   const pets = petCollection(database);
