@@ -25,8 +25,8 @@ export interface ManagedApiKey extends Pick<ApiKeyRecord, 'id' | 'name' | 'scope
 export interface IssuedApiKey {
   /** The key itself. It is stored nowhere: this is the only time it is visible. */
   readonly key: string;
-  /** The key as `list` returns it: not an `ApiKeyRecord`. */
-  readonly record: ManagedApiKey;
+  /** The key as `list` returns it. */
+  readonly details: ManagedApiKey;
 }
 
 type GeneratedKey = Pick<ApiKeyRecord, 'id' | 'hash'> & { readonly key: string };
@@ -121,7 +121,7 @@ export class ManagedApiKeys {
       expiresAt: expiresAt?.getTime(),
     };
     const isNew = await this.#apiKeys.add(record, options);
-    return isNew ? { key, record: managedApiKey(record, record.createdAt) } : undefined;
+    return isNew ? { key, details: managedApiKey(record, record.createdAt) } : undefined;
   }
 
   /** Only `undefined` means no expiry: `null` is a fault. */

@@ -17,15 +17,15 @@ describe('ManagedApiKeys', () => {
   });
 
   it('issues a key and stores its hash alone', async () => {
-    const { key, record } = await managed.issue({
+    const { key, details } = await managed.issue({
       name: '店 1',
       scopes: ['pets:write', 'pets:read', 'pets:write'],
       expiresAt: clock.in(1),
     });
 
-    expect(key).to.match(new RegExp(`^ast_live_${record.id}_`));
-    expect(record).to.deep.equal({
-      id: record.id,
+    expect(key).to.match(new RegExp(`^ast_live_${details.id}_`));
+    expect(details).to.deep.equal({
+      id: details.id,
       name: '店 1',
       scopes: ['pets:read', 'pets:write'],
       createdAt: clock.now(),
@@ -55,7 +55,7 @@ describe('ManagedApiKeys', () => {
     const expiring = await managed.issue({ name: 'a', scopes: SCOPES, expiresAt: clock.in(2) });
     clock.advance(1);
     await managed.issue({ name: 'b', scopes: SCOPES });
-    await managed.revoke(expiring.record.id);
+    await managed.revoke(expiring.details.id);
     await managed.issue({ name: 'c', scopes: SCOPES, expiresAt: clock.in(1) });
     clock.advance(1);
 
@@ -65,13 +65,13 @@ describe('ManagedApiKeys', () => {
   });
 
   it('revokes at once, shows the time of the first revocation, and knows no other id', async () => {
-    const { record } = await managed.issue({ name: 'a', scopes: SCOPES });
+    const { details } = await managed.issue({ name: 'a', scopes: SCOPES });
     const revokedAt = clock.now();
-    const first = await managed.revoke(record.id);
+    const first = await managed.revoke(details.id);
     clock.advance(1000);
 
     expect(first).to.deep.include({ revokedAt, state: 'revoked' });
-    expect(await managed.revoke(record.id)).to.deep.equal(first);
+    expect(await managed.revoke(details.id)).to.deep.equal(first);
     expect(await managed.revoke('00000001')).to.equal(undefined);
   });
 
@@ -79,9 +79,9 @@ describe('ManagedApiKeys', () => {
     const issued = await Promise.all([managed.issueFirst('first'), managed.issueFirst('first')]);
     const [first, ...more] = issued.filter((key) => key !== undefined);
     expect(more).to.deep.equal([]);
-    expect(first?.record.scopes).to.deep.equal(SCOPES);
+    expect(first?.details.scopes).to.deep.equal(SCOPES);
 
-    await managed.revoke(String(first?.record.id));
+    await managed.revoke(String(first?.details.id));
 
     expect(await managed.issueFirst('first')).to.equal(undefined);
   });

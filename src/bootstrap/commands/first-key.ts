@@ -48,5 +48,5 @@ Paste this line to add an animal:
 To try it in a browser, open ${docsUrl}. Authorize with this key. Ctrl-C stops the service.
 `,
   );
-  logger.info({ keyId: issued.record.id }, 'issued a first API key');
+  logger.info({ keyId: issued.details.id }, 'issued a first API key');
 }

@@ -63,10 +63,10 @@ async function issueKey(
   await withKeys(context, 'create', async (managed, { location }, clock) => {
     const expiresAt =
       lifetime === undefined ? undefined : new Date(clock.now().getTime() + lifetime);
-    const { key, record } = await managed.issue({ name, scopes, expiresAt }, { signal });
+    const { key, details } = await managed.issue({ name, scopes, expiresAt }, { signal });
     await print(io, `${key}\n`);
-    const what = `key ${record.id} (${record.name}) in ${location}`;
-    note(io, `Issued ${what} with ${record.scopes.join(', ')}. End: ${endOf(record)}`);
+    const what = `key ${details.id} (${details.name}) in ${location}`;
+    note(io, `Issued ${what} with ${details.scopes.join(', ')}. End: ${endOf(details)}`);
   });
 }
 

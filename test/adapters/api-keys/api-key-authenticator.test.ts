@@ -72,15 +72,15 @@ describe('ApiKeyAuthenticator', () => {
     const ended = await issue();
     const keys = authenticator();
     expect(await keys.authenticate(late.key)).to.deep.include({ ok: true });
-    await managed.revoke(ended.record.id);
+    await managed.revoke(ended.details.id);
     clock.advance(1);
 
-    const expired = { ok: false, reason: 'expired', keyId: late.record.id, at };
+    const expired = { ok: false, reason: 'expired', keyId: late.details.id, at };
     expect(await keys.authenticate(late.key)).to.deep.equal(expired);
-    const revoked = { ok: false, reason: 'revoked', keyId: ended.record.id };
+    const revoked = { ok: false, reason: 'revoked', keyId: ended.details.id };
     expect(await keys.authenticate(ended.key)).to.deep.equal(revoked);
-    for (const { record } of [late, ended]) {
-      const guess = generateApiKey(record.id).key;
+    for (const { details } of [late, ended]) {
+      const guess = generateApiKey(details.id).key;
       expect(await keys.authenticate(guess)).to.deep.equal({ ok: false, reason: 'unknown' });
     }
   });
@@ -107,7 +107,7 @@ describe('ApiKeyAuthenticator', () => {
   });
 
   it('reads a key once for simultaneous calls and for half a second, then anew', async () => {
-    const { key, record } = await issue();
+    const { key, details } = await issue();
     const keys = authenticator();
     let now = 0;
     mock.method(performance, 'now', () => now);
@@ -116,7 +116,7 @@ describe('ApiKeyAuthenticator', () => {
     now = 499;
     await keys.authenticate(key);
     expect(lookUps).to.have.lengthOf(1);
-    await managed.revoke(record.id);
+    await managed.revoke(details.id);
     now = 500;
 
     expect(await keys.authenticate(key)).to.include({ reason: 'revoked' });

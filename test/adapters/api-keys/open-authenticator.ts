@@ -16,21 +16,21 @@ export async function openAuthenticator(): Promise<OpenedAuthenticator> {
   const writer = await managed.issue({ name: 'writer', scopes: ['pets:write'] });
   const all = await managed.issue({ name: 'all', scopes: SCOPES });
   const ended = await managed.issue({ name: 'revoked', scopes: SCOPES });
-  await managed.revoke(ended.record.id);
+  await managed.revoke(ended.details.id);
   const at = clock.in(1);
   const late = await managed.issue({ name: 'expired', scopes: SCOPES, expiresAt: at });
   clock.advance(1);
   return {
     authenticator: new ApiKeyAuthenticator({ staticKeys: ['a-static-key'], apiKeys, clock }),
-    accepted: [writer, all].map(({ key, record }) => ({
+    accepted: [writer, all].map(({ key, details }) => ({
       credential: key,
-      keyId: record.id,
-      scopes: SCOPES.filter((scope) => record.scopes.includes(scope)),
+      keyId: details.id,
+      scopes: SCOPES.filter((scope) => details.scopes.includes(scope)),
     })),
     refused: [
       { credential: generateApiKey().key, reason: 'unknown' },
-      { credential: late.key, reason: 'expired', keyId: late.record.id, at },
-      { credential: ended.key, reason: 'revoked', keyId: ended.record.id },
+      { credential: late.key, reason: 'expired', keyId: late.details.id, at },
+      { credential: ended.key, reason: 'revoked', keyId: ended.details.id },
     ],
     loseStore: close,
     close,
