@@ -1,6 +1,7 @@
 import type { CallOptions } from './call-options.js';
 import { petPages } from './pet-pages.js';
-import { permanentError, type CompleteStore, type Store } from './ports/store.js';
+import type { CompleteStore, Store } from './ports/store.js';
+import { permanentError } from './store-rules.js';
 
 /**
  * Copies animals, under their ids, and API keys into an empty store, and compares the counts. First stop every program

@@ -11,7 +11,8 @@ import {
 import type { CallOptions } from './call-options.js';
 import { createAnimalStore } from './create-animal-store.js';
 import type { Clock } from './ports/clock.js';
-import { permanentError, type Store } from './ports/store.js';
+import type { Store } from './ports/store.js';
+import { permanentError } from './store-rules.js';
 
 /** A row of a file, unchecked. */
 export interface ImportRow {

@@ -1,19 +1,15 @@
 import type { ApiKeyRecord, ApiKeyRepository } from '../../application/ports/api-key-repository.js';
 import type { CatalogueTransfer } from '../../application/ports/catalogue-transfer.js';
 import type { PetChanges } from '../../application/ports/pet-changes.js';
+import type { Claim, PetRepository } from '../../application/ports/pet-repository.js';
+import type { CompleteStore, StoreFactory } from '../../application/ports/store.js';
 import {
   claimId,
-  replayOf,
-  type Claim,
-  type PetRepository,
-} from '../../application/ports/pet-repository.js';
-import {
   openModeOf,
   permanentError,
+  replayOf,
   requireOpen,
-  type CompleteStore,
-  type StoreFactory,
-} from '../../application/ports/store.js';
+} from '../../application/store-rules.js';
 import { petWithId, requireStatus, type Pet, type UnsavedPet } from '../../domain/pet.js';
 
 /**

@@ -1,6 +1,7 @@
 import type { Db, MongoClient } from 'mongodb';
 import { unlessAborted, type CallOptions } from '../../application/call-options.js';
-import { requireOpen, requireWritable, type OpenMode } from '../../application/ports/store.js';
+import type { OpenMode } from '../../application/ports/store.js';
+import { requireOpen, requireWritable } from '../../application/store-rules.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { prepareCollections } from './collections.js';
 import { isStoreFailure, lacksReason } from './mongo-errors.js';

@@ -1,4 +1,5 @@
-import { claimId, replayOf, type PetRepository } from '../../application/ports/pet-repository.js';
+import type { PetRepository } from '../../application/ports/pet-repository.js';
+import { claimId, replayOf } from '../../application/store-rules.js';
 import { IdempotencyConflictError, UnavailableError } from '../../domain/errors.js';
 import { fingerprintOf, petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import { READ_OPTIONS } from './mongo-client.js';

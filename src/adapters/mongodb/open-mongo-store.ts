@@ -1,10 +1,6 @@
 import type { Db } from 'mongodb';
-import {
-  openModeOf,
-  type CompleteStore,
-  type OpenMode,
-  type OpenOptions,
-} from '../../application/ports/store.js';
+import type { CompleteStore, OpenMode, OpenOptions } from '../../application/ports/store.js';
+import { openModeOf } from '../../application/store-rules.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { checkCollections } from './collections.js';
 import { mongoApiKeys } from './mongo-api-keys.js';

@@ -1,4 +1,5 @@
-import { openModeOf, type CompleteStore, type OpenOptions } from '../../application/ports/store.js';
+import type { CompleteStore, OpenOptions } from '../../application/ports/store.js';
+import { openModeOf } from '../../application/store-rules.js';
 import { resolve } from 'node:path';
 import { inPlaceCheck, requireOwnLog } from './file-identity.js';
 import { openSnapshot, openToWrite } from './open-database.js';

@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { unlessAborted, type CallOptions } from '../../application/call-options.js';
-import { requireOpen, requireWritable, type OpenMode } from '../../application/ports/store.js';
+import type { OpenMode } from '../../application/ports/store.js';
+import { requireOpen, requireWritable } from '../../application/store-rules.js';
 import { groupCommit } from './group-commit.js';
 import { retryWhileBusy } from './retry-while-busy.js';
 import { rejectionFor } from './sqlite-errors.js';

@@ -1,10 +1,10 @@
 import type { CreatedPet } from '../../application/animal-store.js';
 import {
   CLOCK_TOLERANCE,
-  replayOf,
   type Claim,
   type PetRepository,
 } from '../../application/ports/pet-repository.js';
+import { replayOf } from '../../application/store-rules.js';
 import { petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import { FIND_PET, INSERT_PET, PET_COLUMNS, toPet, toRow, type PetRow } from './pet-row.js';
 import type { SqliteConnection } from './sqlite-connection.js';

@@ -1,5 +1,4 @@
-import { IdempotencyKeyReusedError } from '../../domain/errors.js';
-import { petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
+import type { Pet, UnsavedPet } from '../../domain/pet.js';
 import type { PetStatus } from '../../domain/pet-status.js';
 import type { CreatedPet, IdempotencyKey } from '../animal-store.js';
 import type { CallOptions } from '../call-options.js';
@@ -66,20 +65,3 @@ export interface Claim extends IdempotencyKey {
 
 /** How long a shared store keeps an expired claim, for callers whose clock is behind: an hour, in milliseconds. */
 export const CLOCK_TOLERANCE = 60 * 60 * 1000;
-
-/** A text that is different for every pair of scope and key. */
-export const claimId = ({ scope, key }: IdempotencyKey): string => JSON.stringify([scope, key]);
-
-/**
- * The result of `addOnce` when a valid claim is stored.
- * @param earlier the fingerprint of that claim, and the id of its animal
- * @throws {IdempotencyKeyReusedError} the fingerprints differ
- */
-export function replayOf(
-  earlier: { readonly fingerprint: string; readonly petId: bigint },
-  pet: UnsavedPet,
-  { fingerprint }: Claim,
-): CreatedPet {
-  if (earlier.fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
-  return { pet: petWithId(earlier.petId, pet), replayed: true };
-}

@@ -1,6 +1,5 @@
 // Declares Symbol.asyncDispose for programs that compile without esnext and @types/node.
 /// <reference lib="esnext.disposable" preserve="true" />
-import { UnavailableError } from '../../domain/errors.js';
 import type { CallOptions } from '../call-options.js';
 import type { ApiKeyRepository } from './api-key-repository.js';
 import type { CatalogueTransfer } from './catalogue-transfer.js';
@@ -58,39 +57,10 @@ export interface OpenOptions {
   readonly mode?: OpenMode | undefined;
 }
 
-const OPEN_MODES = ['create', 'existing', 'read'] as const;
+export const OPEN_MODES = ['create', 'existing', 'read'] as const;
 
 /**
  * If no store exists, `create` makes one; `existing` and `read` fail. With `read`, every write
  * rejects with `UnavailableError`, and all reads see one snapshot if the technology has snapshots.
  */
 export type OpenMode = (typeof OPEN_MODES)[number];
-
-/**
- * The checked mode: a misspelled `read` must not open the store for writing.
- * @throws {TypeError} no such mode exists
- */
-export function openModeOf({ mode = 'create' }: OpenOptions): OpenMode {
-  if (OPEN_MODES.includes(mode)) return mode;
-  throw new TypeError(`mode must be one of ${OPEN_MODES.join(', ')}`);
-}
-
-/**
- * @param doing names the call, as in "adding an animal"
- * @throws {UnavailableError} the store was closed
- */
-export function requireOpen(isOpen: boolean, doing: string): void {
-  if (!isOpen) throw new UnavailableError(`${doing} after close`);
-}
-
-/**
- * @param doing names the write, as in "adding an animal"
- * @throws {UnavailableError} the store is open for reading only
- */
-export function requireWritable(mode: OpenMode, doing: string): void {
-  if (mode === 'read') throw new UnavailableError(doing, { cause: new Error('opened to read') });
-}
-
-/** An error that a retry cannot fix. Commands recognise it by `isPermanent`, not by its class. */
-export const permanentError = (message: string): Error & { readonly isPermanent: true } =>
-  Object.assign(new Error(message), { isPermanent: true } as const);
