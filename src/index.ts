@@ -30,7 +30,12 @@ export {
 export type { CatalogueTransfer } from './application/ports/catalogue-transfer.js';
 export type { Clock } from './application/ports/clock.js';
 export type { PetChanges } from './application/ports/pet-changes.js';
-export type { Claim, PetRange, PetRepository } from './application/ports/pet-repository.js';
+export {
+  CLOCK_TOLERANCE,
+  type Claim,
+  type PetRange,
+  type PetRepository,
+} from './application/ports/pet-repository.js';
 export type { OpenMode, OpenOptions, Store, StoreFactory } from './application/ports/store.js';
 export {
   AnimalStoreError,

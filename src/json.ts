@@ -44,7 +44,10 @@ function isInteger(source: string): boolean {
   return decimals <= 0 || Number(digits.slice(-decimals)) === 0;
 }
 
-/** A number that JSON.parse may round: 16 or more digits and points, or a negative exponent. */
+/**
+ * A number that JSON.parse may round to a safe integer. Up to 15 digits are exact, or no safe integer, unless the
+ * exponent is negative.
+ */
 const MAY_BE_ROUNDED = /[0-9.]{16}|[0-9]e-/i;
 
 /** At least two objects or arrays. JSON.parse alone would accept any depth, unlike `parseJson`. */

@@ -89,7 +89,7 @@ export interface ImportOptions extends CallOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** What an import did. With `dryRun` or faults: what it would have done. */
+/** What an import did. With `dryRun` or faults of its own: what it would have done. */
 export interface ImportReport {
   /** Animals that were added. A dry run also counts those that an earlier import added. */
   readonly added: number;
@@ -103,13 +103,13 @@ export interface ImportReport {
 const BATCH_SIZE = 64;
 
 /**
- * Stores the rows of a plan that has no faults. After a failure, import the same content again: within 24 hours, no
+ * Stores the rows of a plan, once its faults are dealt with. After a failure, import the same content again: within 24 hours, no
  * animal is added twice.
  * @throws {Error} a row has an id, and the store has no `changes`. Nothing was stored.
  * @throws what the store throws
  */
 export async function importPets(
-  plan: ImportPlan,
+  plan: Omit<ImportPlan, 'faults'>,
   { store: { pets, changes }, source, dryRun = false, clock, signal }: ImportOptions,
 ): Promise<ImportReport> {
   if (plan.toChange.size > 0 && changes === undefined)
@@ -132,8 +132,9 @@ export async function importPets(
     const { replayed } = await animalStore.createPet(pet, { idempotencyKey, signal });
     if (!replayed) added += 1;
   });
+  if (changes === undefined) return { ...report, added };
   await inBatches(differing, async ([id, { line, change }]) => {
-    const pet = await changes?.change(id, change, undefined, { signal });
+    const pet = await changes.change(id, change, undefined, { signal });
     if (pet === undefined) throw new Error(`Line ${line}: ${noAnimalHas(id)}`);
   });
   return { ...report, added };

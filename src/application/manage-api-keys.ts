@@ -51,7 +51,7 @@ export interface ApiKeyRequest {
   readonly expiresAt?: Date | undefined;
 }
 
-/** The id of the first key of a store. One random id in 62^8 equals it. */
+/** The id of a store's first key. A random id is the same once in 62^8 times. */
 const FIRST_ID = '00000000';
 
 /** Manages keys. Every operation may reject with `UnavailableError`. */

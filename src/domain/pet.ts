@@ -89,7 +89,7 @@ export function petChange(given: Partial<NewPet>): Partial<UnsavedPet> {
  * @throws {InvalidPetError} the data is not a valid animal
  */
 export function petFrom(data: { readonly [Field in keyof Pet]?: unknown }): Pet {
-  const { name, categoryId, status } = data as Pet; // `checked` refuses what is no animal
+  const { name, categoryId, status } = data;
   const id = toInt64(data.id);
   if (id === undefined) throw invalidPet('id', INT64_RULE);
   return petWithId(id, checked({ name, categoryId: bigintIfSafe(categoryId), status }));
@@ -109,20 +109,21 @@ export const fingerprintOf = ({ name, categoryId, status }: UnsavedPet): string 
   JSON.stringify([name, String(categoryId), status]);
 
 /** A safe number as a bigint. Any other value stays as it is, for `checked` to refuse. */
-const bigintIfSafe = (categoryId: bigint | number): bigint =>
-  toInt64(categoryId) ?? (categoryId as bigint);
+const bigintIfSafe = (value: unknown): unknown => toInt64(value) ?? value;
 
 /**
  * The same fields, checked and frozen.
  * @throws {InvalidPetError} naming every field that breaks its rule or is `undefined`
  */
-function checked<Fields extends Partial<UnsavedPet>>(fields: Fields): Readonly<Fields> {
+function checked<Field extends keyof UnsavedPet>(fields: {
+  readonly [Each in Field]?: unknown;
+}): Pick<UnsavedPet, Field> {
   const faults = Object.entries(fields).flatMap(([field, value]): Fault[] => {
     const message = value === undefined ? 'is required' : RULES[field as keyof UnsavedPet](value);
     return message === undefined ? [] : [{ field, message }];
   });
   if (faults.length > 0) throw new InvalidPetError(faults);
-  return Object.freeze(fields);
+  return Object.freeze(fields) as Pick<UnsavedPet, Field>;
 }
 
 function requireObject<Given extends object>(given: Given): Given {

@@ -37,10 +37,9 @@ export class ApiKeyAuthenticator implements Authenticator {
 
   /** @throws {InvalidParameterError} naming, by position, every static key that is not a bearer token. */
   constructor({ staticKeys = [], apiKeys, clock = systemClock }: ApiKeyAuthenticatorOptions) {
-    const brokenRules = staticKeys.map((key, index) => [
-      `static key ${index + 1}`,
-      staticKeyFault(key),
-    ]);
+    const brokenRules = staticKeys.map(
+      (key, index) => [`static key ${index + 1}`, staticKeyFault(key)] as const,
+    );
     requireNoFaults(Object.fromEntries(brokenRules));
     this.#staticIds = new Map(staticKeys.map((key) => [hashApiKey(key), staticKeyId(key)]));
     this.#findById = apiKeys ? cached(apiKeys) : async () => undefined;
@@ -58,11 +57,11 @@ export class ApiKeyAuthenticator implements Authenticator {
     if (keyId === undefined) return UNKNOWN;
     const found = await unlessAborted(this.#findById(keyId), signal);
     if (found?.hash !== hash) return UNKNOWN;
-    const { expiresAt, scopes } = found;
     const state = apiKeyState(found, this.#clock.now().getTime());
-    if (state === 'active') return accepted(keyId, scopes.filter(isScope));
+    if (state === 'active') return accepted(keyId, found.scopes.filter(isScope));
     if (state === 'revoked') return { ok: false, reason: 'revoked', keyId };
-    return { ok: false, reason: 'expired', keyId, at: new Date(expiresAt || 0) };
+    // A damaged time (NaN) would make an invalid Date, which cannot be printed.
+    return { ok: false, reason: 'expired', keyId, at: new Date(found.expiresAt || 0) };
   }
 }
 
