@@ -1,4 +1,4 @@
-import type { CallOptions } from '../../application/call-options.js';
+import { unlessAborted, type CallOptions } from '../../application/call-options.js';
 import { UnavailableError } from '../../domain/errors.js';
 import { REVALIDATED_JSON, type HttpResponse } from './http-message.js';
 import { RequestTimer } from './request-timer.js';
@@ -41,7 +41,7 @@ export class Readiness {
   async #checkInTime(): Promise<void> {
     const timer = new RequestTimer(CHECK_INTERVAL);
     try {
-      await timer.limit(this.#checkStore({ signal: timer.signal }));
+      await unlessAborted(this.#checkStore({ signal: timer.signal }), timer.signal);
     } finally {
       timer.stop();
     }

@@ -1,4 +1,5 @@
 import type { AnimalStore } from '../../application/animal-store.js';
+import { unlessAborted } from '../../application/call-options.js';
 import type { Authenticator, Scope } from '../../application/ports/authenticator.js';
 import { UNBOUNDED, type Admission } from './admission.js';
 import { InvalidKeyError, authenticate, requireScope } from './authentication.js';
@@ -168,7 +169,7 @@ export class HttpInterface {
   async #inTime<T>(context: RequestContext, work: Promise<T>): Promise<T> {
     const { timer, signal } = context;
     try {
-      return await timer.limit(work);
+      return await unlessAborted(work, signal);
     } finally {
       timer.stop();
       // After an abort the work may continue, and keeps its place until it settles.

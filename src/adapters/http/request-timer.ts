@@ -8,7 +8,6 @@ export class RequestTimer {
   readonly #controller = new AbortController();
   readonly #milliseconds: number;
   #timeout: ReturnType<typeof setTimeout> | undefined;
-  #rejectWork: ((reason: Error) => void) | undefined;
   #isStopped = false;
 
   constructor(milliseconds: number) {
@@ -19,15 +18,6 @@ export class RequestTimer {
   /** Aborted when the time has expired or the client has disconnected. */
   get signal(): AbortSignal {
     return this.#controller.signal;
-  }
-
-  /** Settles as `work` does. Rejects as soon as the signal is aborted, even if the work ignores the signal. */
-  limit<T>(work: Promise<T>): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      this.#rejectWork = reject;
-      work.then(resolve, reject);
-      if (this.signal.aborted) reject(this.signal.reason);
-    });
   }
 
   /** Stops the clock until the next `restart`: the server waits for the client. */
@@ -45,15 +35,13 @@ export class RequestTimer {
   }
 
   /**
-   * Stops the timer, aborts the signal, and rejects the work. Does nothing once stopped. Takes a function, because
+   * Stops the timer, and aborts the signal. Does nothing once stopped. Takes a function, because
    * capturing a stack is slow.
    */
   abort(makeReason: () => Error): void {
     if (this.#isStopped) return;
     this.stop();
-    const reason = makeReason();
-    this.#controller.abort(reason);
-    this.#rejectWork?.(reason);
+    this.#controller.abort(makeReason());
   }
 
   /** Stops the timer permanently. */
