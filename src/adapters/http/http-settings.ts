@@ -56,6 +56,15 @@ export const HTTP_SETTING_RULES = {
   },
   publicUrl: SERVER_URL_RULE,
   stagingUrl: SERVER_URL_RULE,
+  bodyLimit: {
+    isValid: (bytes: number): boolean => Number.isSafeInteger(bytes) && bytes > 0,
+    rule: 'must be a positive integer',
+  },
+  requestDeadline: {
+    // Beyond 2^31 - 1 a timer fires at once.
+    isValid: (milliseconds: number): boolean => milliseconds >= 1 && milliseconds < 2 ** 31,
+    rule: 'must be from 1 to 2147483647 milliseconds',
+  },
   corsOrigins: {
     // Exactly as browsers send them: another spelling would never match.
     isValid: (origins: readonly string[]): boolean =>
