@@ -25,17 +25,17 @@ export const readFrom = (query: string): PetStatus | undefined =>
   parametersIn(query, { from: 'from' })['from'] as PetStatus | undefined;
 
 /**
- * For each name that a client may mean, the parameter to send. The last four are other services' names for paging: to
- * ignore them would return the first page for ever.
+ * For each name that a client may mean, what to send. The last four are other services' names for paging: to ignore
+ * them would return the first page for ever.
  */
 const NAMES_OF_LIST = {
   limit: 'limit',
   status: 'status',
   after: 'after',
-  page: 'after',
-  offset: 'after',
-  skip: 'after',
-  cursor: 'after',
+  page: 'limit and after',
+  offset: 'limit and after',
+  skip: 'limit and after',
+  cursor: 'limit and after',
 };
 
 /**
