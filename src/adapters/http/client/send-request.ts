@@ -83,7 +83,7 @@ export function requestSender(options: AnimalStoreClientOptions): Send {
         const error = portErrorOf(cause, request.petId);
         const mayRetry = retry < retries && !signal.aborted && shouldRetry(error, request);
         if (!mayRetry) throw error;
-        // From the response: the port's errors have a default.
+        // Not `error.retryAfter`: that is 1 if the response has none.
         const retryAfter = cause instanceof ServiceError ? cause.retryAfter : undefined;
         await pause((retryAfter ?? 0) * 1000 + Math.random() * 200 * 2 ** retry, signal);
       }
