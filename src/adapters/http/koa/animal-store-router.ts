@@ -3,9 +3,9 @@ import type Koa from 'koa';
 import type { Middleware } from 'koa';
 import type { Principal } from '../../../application/ports/authenticator.js';
 import type { HttpInterface } from '../http-interface.js';
-import { PET_ID } from '../routes.js';
+import { PET_ID, type Route } from '../routes.js';
 import { KoaRequest } from './koa-request.js';
-import { StandaloneApp, respond } from './koa-response.js';
+import { StandaloneApp, sendResponse } from './koa-response.js';
 
 /** What the router and `requireApiKey` add to `ctx.state`. */
 export interface AnimalStoreState {
@@ -27,20 +27,21 @@ export function animalStoreRouter(http: HttpInterface): Router<AnimalStoreState>
   for (const route of http.routes) {
     if (route.open) continue;
     const path = route.path.replace(PET_ID, ':petId');
-    const handlerOf =
-      (operation?: string): Middleware =>
-      async (context) => {
-        context.state['operation'] = operation;
-        const { petId } = context['params'];
-        respond(context, await http.handle(new KoaRequest(context), { route, petId }));
-      };
     for (const [method, { operation = '' }] of route.endpoints)
-      router.register(path, [method], handlerOf(operation), { name: operation });
+      router.register(path, [method], handler(http, route, operation), { name: operation });
     // Browsers send a preflight (OPTIONS) without a key.
-    if (http.settings.corsOrigins.length > 0) router.options(path, handlerOf());
+    if (http.settings.corsOrigins.length > 0) router.options(path, handler(http, route));
   }
   return router;
 }
+
+const handler =
+  (http: HttpInterface, route: Route, operation?: string): Middleware =>
+  async (context) => {
+    context.state['operation'] = operation;
+    const { petId } = context['params'];
+    sendResponse(context, await http.handle(new KoaRequest(context), { route, petId }));
+  };
 
 /**
  * A whole application: the operations, health checks, OpenAPI document and docs page, and an error response for every
@@ -51,7 +52,7 @@ export function createKoaApp(http: HttpInterface): Koa {
   const app = new StandaloneApp();
   app.use(animalStoreRouter(http).routes()); // tracing libraries name requests by its routes
   app.use(async (context) => {
-    respond(context, await http.handle(new KoaRequest(context)));
+    sendResponse(context, await http.handle(new KoaRequest(context)));
   });
   // An error with a syscall is a client that disconnected: Koa would print its stack.
   app.on('error', (error: NodeJS.ErrnoException) => {

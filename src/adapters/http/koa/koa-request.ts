@@ -41,7 +41,7 @@ export class KoaRequest extends NodeRequest {
       const { type, body } = error as { readonly type?: unknown; readonly body?: unknown };
       if (typeof body === 'string') return body; // no JSON for the parser; the interface decides
       if (type === 'request.aborted') throw clientDisconnected();
-      if (type !== 'entity.too.large') throw error;
+      if (type !== 'entity.too.large') throw error; // for example the 408 of NodeServer for a late body
       res.once('finish', () => req.resume()); // else the rest would block the connection
       throw payloadTooLarge(limit);
     }

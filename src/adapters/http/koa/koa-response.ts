@@ -3,8 +3,8 @@ import type { HttpResponse } from '../http-message.js';
 import { writeResponse } from '../node/write-response.js';
 
 /**
- * The application of `createKoaApp`. No middleware runs around the interface, so `respond` bypasses Koa. Not if it is
- * mounted: `ctx.app` is then the host's.
+ * Marks the contexts of `createKoaApp`: no middleware of a host sees them, so `sendResponse` bypasses Koa. If the
+ * application is mounted, its middleware gets contexts of the host's application instead.
  */
 export class StandaloneApp extends Koa {}
 
@@ -12,7 +12,7 @@ export class StandaloneApp extends Koa {}
  * Sends a response. In a host's application Koa sends it, so that middleware may change it, and the application emits a
  * failure.
  */
-export function respond(context: Context, answer: HttpResponse): void {
+export function sendResponse(context: Context, answer: HttpResponse): void {
   const { app, res, response } = context;
   if (app instanceof StandaloneApp) {
     context.respond = false; // Koa's own response takes a tenth of the time of a request

@@ -2,7 +2,7 @@ import type { Middleware } from 'koa';
 import type { Scope } from '../../../application/ports/authenticator.js';
 import type { HttpInterface } from '../http-interface.js';
 import { KoaRequest } from './koa-request.js';
-import { respond } from './koa-response.js';
+import { sendResponse } from './koa-response.js';
 
 /**
  * Middleware for routes of your own: lets a caller pass only if its API key has the scope, and sets
@@ -16,6 +16,6 @@ export function requireApiKey(http: HttpInterface, scope: Scope): Middleware {
       context.set('X-Request-Id', requestId);
       return next();
     });
-    if (refusal && !context.headerSent) respond(context, refusal);
+    if (refusal && !context.headerSent) sendResponse(context, refusal);
   };
 }
