@@ -24,6 +24,8 @@ export class Connection extends Duplex {
   readonly #limits: ServerLimits;
   readonly #onLate: () => void;
   #hasReceived = false;
+  /** Whether input waits for its turn. */
+  #isQueued = false;
   #ignoresInput = false;
   /** Whether a request has begun to arrive. */
   #isReceiving = false;
@@ -45,6 +47,11 @@ export class Connection extends Duplex {
     socket.on('timeout', () => this.emit('timeout'));
     socket.on('error', () => {}); // `close` follows
     socket.on('close', () => this.#inTurn(() => this.destroy()));
+  }
+
+  /** Whether the server waits for a request of its client. */
+  get isIdle(): boolean {
+    return this.responses.size === 0 && !this.#isQueued;
   }
 
   /**
@@ -133,22 +140,24 @@ export class Connection extends Duplex {
   #receive(input: Buffer): void {
     // Discarded, not left unread: closing would then reset the connection.
     if (!this.writable || this.#ignoresInput) return;
-    if (input.length > PIECE) this.#requeue(input, this.remoteAddress);
+    if (input.length > PIECE) void this.#requeue(input, this.remoteAddress);
     else if (this.#hasReceived) this.#pass(input);
-    else this.#requeue(input, `new ${(this.#socket.remotePort ?? 0) % NEWCOMER_QUEUES}`);
+    else void this.#requeue(input, `new ${(this.#socket.remotePort ?? 0) % NEWCOMER_QUEUES}`);
     this.#hasReceived = true;
   }
 
   /**
-   * Puts input back into the socket. In a turn of `queue`, one piece arrives at `#receive` again; `_read` gets the
-   * rest.
+   * Puts input back into the socket. In a turn of `queue`, `read` emits its first piece as `data`, to `#receive`. Once
+   * that is parsed, `_read` resumes the socket, and the rest comes to `#receive` as well.
    */
-  #requeue(input: Buffer, queue: string | undefined): void {
+  async #requeue(input: Buffer, queue: string | undefined): Promise<void> {
     const socket = this.#socket;
     socket.pause();
     socket.unshift(input);
-    const size = Math.min(PIECE, input.length);
-    void scheduler.takeTurn(queue).then(() => socket.read(size));
+    this.#isQueued = true;
+    await scheduler.takeTurn(queue);
+    this.#isQueued = false;
+    socket.read(Math.min(PIECE, input.length));
   }
 
   #pass(piece: Buffer): void {

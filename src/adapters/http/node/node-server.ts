@@ -73,13 +73,13 @@ export class NodeServer {
     // Repeated: a response that began before the drain leaves its connection open.
     const endingIdle = setInterval(() => {
       for (const connection of this.#open) {
-        if (connection.responses.size === 0) connection.end();
+        if (connection.isIdle) connection.end();
       }
     }, this.#limits.stopGrace);
     const left = Math.max(0, until - performance.now());
     const deadline = setTimeout(() => {
       for (const connection of this.#open) {
-        areAllAnswered &&= connection.responses.size === 0;
+        areAllAnswered &&= connection.isIdle;
         connection.destroy();
       }
     }, left);
