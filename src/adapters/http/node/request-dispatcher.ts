@@ -127,8 +127,8 @@ export class RequestDispatcher {
       responses.delete(response);
       connection.setBodyTimeout();
     });
-    // Without a previous one, waits a microtask: afterwards the parser has finished its input, and `complete` is right.
-    await (previous && new Promise((resolve) => previous.once('close', resolve)));
+    if (previous) await new Promise((resolve) => previous.once('close', resolve));
+    else await Promise.resolve(); // the parser finishes its input first: then `complete` is right
     if (connection.writable) await this.#dispatch(response, connection);
   }
 
@@ -161,7 +161,7 @@ export class RequestDispatcher {
     if (!connection.writable) return;
     connection.ignoreInput();
     const [response] = connection.responses;
-    if (response === undefined) return this.#closeWith(connection, fault, unparsedRequest(packet));
+    if (response === undefined) return this.#sendLast(connection, fault, unparsedRequest(packet));
     if (response.req.complete) {
       // A later request is malformed: the response to this one comes first.
       response.once('close', () => this.#refuseInput(fault, connection, packet));
@@ -180,13 +180,13 @@ export class RequestDispatcher {
   #respondInstead({ req, headersSent, writableEnded }: ServerResponse, error: unknown): void {
     const connection = connectionOf(req);
     const request = refusedRequest(req);
-    if (!headersSent) return this.#closeWith(connection, error, request);
+    if (!headersSent) return this.#sendLast(connection, error, request);
     this.#logError(connection, error, request);
     if (!writableEnded) connection.destroy();
   }
 
-  /** Sends the response to an error, and closes the connection. */
-  #closeWith(connection: Connection, error: unknown, request: RefusedRequest): void {
+  /** Sends the response to an error past `node:http`, which ignores the listener's from then on, and closes. */
+  #sendLast(connection: Connection, error: unknown, request: RefusedRequest): void {
     if (!connection.writable) return;
     const response = this.#logError(connection, error, request);
     const headers = { ...this.#options.headers?.(request), ...response.headers };
