@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from './http-message.js';
 
-// For texts this short, Web Crypto takes twenty times as long as Node's own hash.
+// Node's own hash, where the runtime has one: for texts this short, Web Crypto takes twenty times as long.
 const { hash } = globalThis['process']?.getBuiltinModule?.('node:crypto') ?? {};
 
 /**

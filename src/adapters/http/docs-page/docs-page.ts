@@ -1,5 +1,3 @@
-/* The build puts the compressed files of Swagger UI beside the output of this file. */
-
 export const PAGE = `<!doctype html>
 <html lang="en">
 <head>

@@ -40,7 +40,7 @@ const textRoute = (path: string, headers: HeaderFields, body: string): Route =>
   });
 
 /** Matches gzip, but not with a quality of 0. */
-const ACCEPTS_GZIP = /\bgzip\b(?! *; *q=0(?!\.0*[1-9]))/i;
+const ACCEPTS_GZIP = /\bgzip\b(?! *; *q=0(?:\.0*)? *(?:,|$))/i;
 
 /** Serves a file compressed, or plain to a client that does not accept gzip. */
 const fileRoute = ({ name, type, gzip }: DocsFile, shared: HeaderFields): Route =>

@@ -79,7 +79,7 @@ class FetchRequest implements HttpRequest {
     signal.addEventListener('abort', listener, { once: true });
   }
 
-  /** Releases the signal, which a host may share among requests, and cancels a body that was not read to its end. */
+  /** Releases the signal, which a host may share among requests, and cancels a body whose reading has begun. */
   end(): void {
     if (this.#disconnectListener)
       this.#request.signal.removeEventListener('abort', this.#disconnectListener);

@@ -21,7 +21,7 @@ const PetStatus = Type.Enum(PET_STATUSES, {
   description: 'Availability of an animal.', // no example: tools would send it as the filter
 });
 
-// Without `default`: generators would make the member required.
+// Without `default`: generators would make the member required. Unsafe, because a Ref by path has no static type.
 const status = Type.Optional(
   Type.Unsafe<Static<typeof PetStatus>>({ $ref: '#/components/schemas/PetStatus' }),
 );
