@@ -30,15 +30,15 @@ export function mongoConnection(database: Db, mode: OpenMode) {
   async function run<Result>(
     doing: string,
     { signal }: CallOptions = {},
-    work: () => Promise<Result>,
+    work: (requireTime: () => void) => Promise<Result>,
     timeout = CALL_TIMEOUT,
   ): Promise<Result> {
     signal?.throwIfAborted();
-    const connectAndWork = async () => {
+    const connectAndWork = async (requireTime: () => void) => {
       requireOpen(closing === undefined, doing);
       // Does nothing when connected. The driver does not retry a first connect that failed.
       await client.connect();
-      return work();
+      return work(requireTime);
     };
     try {
       return await retry(connectAndWork, timeout, signal);
@@ -58,11 +58,11 @@ export function mongoConnection(database: Db, mode: OpenMode) {
   ): Promise<Result> {
     options.signal?.throwIfAborted();
     requireWritable(mode, doing);
-    return run(doing, options, async () => {
+    return run(doing, options, async (requireTime) => {
       preparing ??= prepareCollections(database, mode);
       try {
         await preparing;
-        options.signal?.throwIfAborted(); // perhaps aborted while it waited for the connection
+        requireTime();
         return await work();
       } catch (error) {
         // The next try prepares again: the preparation may have failed, or an election may have undone it.

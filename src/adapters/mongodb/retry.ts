@@ -10,27 +10,32 @@ const LONGEST_PAUSE = 200;
 
 /**
  * Does `work`, and retries it after each transient failure, for `timeout` milliseconds at most or until `signal` is
- * aborted. A try in progress continues: if the driver got the signal, it would close the connection.
+ * aborted. A try in progress continues: if the driver got the signal, it would close the connection. `work` calls
+ * `requireTime` before it writes, if it has waited: it throws once the call was rejected.
  * @throws the last failure, `signal.reason`, or a `TimeoutError` if the first try takes too long
  */
 export async function retry<Result>(
-  work: () => Promise<Result>,
+  work: (requireTime: () => void) => Promise<Result>,
   timeout: number,
   signal: AbortSignal | undefined,
 ): Promise<Result> {
   let isOver = false;
   let failure: unknown;
 
+  function requireTime(): void {
+    if (isOver) throw failure;
+  }
+
   async function tryUntilDone(): Promise<Result> {
     for (let pause = FIRST_PAUSE; ; pause = Math.min(LONGEST_PAUSE, pause * 2)) {
       try {
-        return await work();
+        return await work(requireTime);
       } catch (error) {
         if (!isTransient(error)) throw error;
         failure = error;
       }
       await delay(pause);
-      if (isOver) throw failure; // to end the loop: the call has already been rejected
+      requireTime();
     }
   }
 
