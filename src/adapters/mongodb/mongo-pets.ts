@@ -29,15 +29,15 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
     const isOwn = (stored: PetDocument): boolean =>
       claim
         ? stored.claim?.key === claim.key
-        : !stored.claim && fingerprintOf(stored) === fingerprintOf(pet);
+        : !stored.claim && fingerprintOf(stored as UnsavedPet) === fingerprintOf(pet);
     const insert = retryableInsert(pets, isOwn);
     let id: bigint | undefined;
 
     return async () => {
       id ??= await ids.take();
-      const result = await insert({ _id: id, name, categoryId, status, claim });
-      if (result === 'stored') return petWithId(id, pet);
-      if (result === 'claim.key') return undefined;
+      const taken = await insert({ _id: id, name, categoryId, status, claim });
+      if (taken === undefined) return petWithId(id, pet);
+      if (taken === 'claim.key') return undefined;
       const cause = new Error(
         `the new id ${id} is taken. If that recurs, the counter of ids is behind: restore the whole database.`,
       );

@@ -10,7 +10,7 @@ export type StoredClaim = Omit<Claim, 'scope'>;
  * An animal, and the claim that it was created for: a unique index allows one animal per claim. A removed animal
  * leaves its `_id` and its claim, so that a retry of its create does not store it again.
  */
-export interface PetDocument extends UnsavedPet {
+export interface PetDocument extends Partial<UnsavedPet> {
   readonly _id: bigint;
   readonly claim?: StoredClaim | undefined;
 }

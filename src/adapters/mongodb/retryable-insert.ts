@@ -4,21 +4,21 @@ import { takenField, type UniqueField } from './mongo-errors.js';
 
 /**
  * Returns a function that inserts a document. After a failure it may be called again, with the same document. It
- * resolves to `stored` when the document is stored, now or by an earlier call whose response was lost; otherwise to the
- * unique field whose value another document has.
+ * resolves to the unique field whose value another document has; to `undefined` when the document is stored, now or by
+ * an earlier call whose response was lost.
  * @param isOwn whether the stored document with this `_id` is ours. Called only when an earlier call may have stored
  * it.
  */
 export function retryableInsert<Stored extends { readonly _id: unknown }>(
   collection: Collection<Stored>,
   isOwn: (stored: Stored) => boolean,
-): (document: Stored) => Promise<'stored' | UniqueField> {
+): (document: Stored) => Promise<UniqueField | undefined> {
   let mayBeStored = false; // the outcome of an earlier call is unknown
 
   return async (document) => {
     try {
       await collection.insertOne(document as OptionalUnlessRequiredId<Stored>);
-      return 'stored';
+      return undefined;
     } catch (error) {
       const field = takenField(error);
       if (field === undefined) {
@@ -28,7 +28,8 @@ export function retryableInsert<Stored extends { readonly _id: unknown }>(
       if (field === '_id' && mayBeStored) {
         const sameId = { _id: { $eq: document._id } } as Filter<Stored>;
         const stored = await collection.findOne<Stored>(sameId, READ_OPTIONS);
-        if (stored && isOwn(stored)) return 'stored';
+        if (!stored) throw error; // probably ours, but no majority has it yet
+        if (isOwn(stored)) return undefined;
       }
       return field;
     }
