@@ -33,9 +33,9 @@ export function openToWrite(file: string, create: boolean): DatabaseSync {
 }
 
 /** Refuses a foreign file through a connection that cannot change it. */
-function refuseForeignFile(file: string, create: boolean): void {
+function refuseForeignFile(file: string, mayBeEmpty: boolean): void {
   try {
-    openToRead(file, create).close();
+    openToRead(file, mayBeEmpty).close();
   } catch (error) {
     // After a crash, only a connection that writes can recover the log or journal: it checks the file again.
     if (!hasCode(error, 'READONLY')) throw error;

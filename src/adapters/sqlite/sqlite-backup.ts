@@ -72,8 +72,9 @@ function requireSound(copied: DatabaseSync, source: string): void {
 function nameFinished(part: string, target: string): void {
   try {
     fs.linkSync(part, target);
-  } catch {
-    // There are no hard links here, or the target exists: then 'wx' throws. A rename alone would replace it.
+  } catch (error) {
+    if (Object(error).code === 'EEXIST') throw error;
+    // There are no hard links here. 'wx' claims the name: a rename alone would replace another file.
     fs.closeSync(fs.openSync(target, 'wx', 0o600));
     fs.renameSync(part, target);
   }
