@@ -12,6 +12,8 @@ interface Setting {
   /** A value to show in help and messages. Default: `default`. */
   readonly example?: string;
   readonly read: (text: string) => unknown;
+  /** What may be logged of it. Default: the text, without the password and the options of a URL. */
+  readonly shown?: (text: string) => string | number;
   readonly help: string;
 }
 
@@ -83,6 +85,7 @@ const TABLE = {
     default: '',
     example: 'a-long-random-text,another-one',
     read: staticKeys,
+    shown: (text: string) => read.list(text).length,
     help: 'Static API keys, which may do everything, separated by commas or lines.',
   },
   bodyLimit: {
@@ -196,7 +199,7 @@ export function readEnvironment(environment: Environment): {
       const text = givenText(setting.name, environment);
       values[key] = valueOf(setting, text ?? setting.default);
       if (text !== undefined && text !== setting.default)
-        shown[setting.name] = setting === TABLE.staticKeys ? read.list(text).length : masked(text);
+        shown[setting.name] = (setting.shown ?? masked)(text);
     } catch (error) {
       faults.push((error as Error).message);
     }
