@@ -47,20 +47,17 @@ export async function* csvRows(
 /** @throws {UsageError} it is not CSV: a quoted cell does not end, for example */
 async function* recordsOf(text: string): AsyncGenerator<CsvRecord> {
   const [firstLine = ''] = text.split(/[\r\n]/, 1);
-  const records: AsyncIterable<{ record: string[]; info: { lines: number } }> = parse(text, {
+  const records: AsyncIterable<string[]> = parse(text, {
     delimiter: /[,;\t]/.exec(firstLine)?.[0] ?? ',',
     record_delimiter: ['\r\n', '\n', '\r'],
-    info: true,
     relax_column_count: true,
   });
-  let doubled = 0; // csv-parse counts a \r\n within a cell as two lines
+  let line = 1; // counted here: csv-parse counts a \r\n within a cell as two lines
   try {
-    for await (const { record, info } of records) {
-      const breaks = record.join('').match(/\r\n?|\n/g) ?? [];
-      doubled += breaks.filter((lineBreak) => lineBreak === '\r\n').length;
-      if (record.every((cell) => cell.trim() === '')) continue;
-      // `info.lines` is the line on which the record ends.
-      yield { cells: record, line: info.lines - doubled - breaks.length };
+    for await (const cells of records) {
+      if (cells.some((cell) => cell.trim() !== '')) yield { cells, line };
+      const breaks = cells.join(' ').match(/\r\n?|\n/g) ?? [];
+      line += 1 + breaks.length;
     }
   } catch (error) {
     throw new UsageError(`FILE is not valid CSV: ${(error as Error).message}.`);
