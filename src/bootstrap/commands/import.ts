@@ -52,7 +52,7 @@ async function importFile(
 ): Promise<void> {
   const { io, signal } = context;
   const rowsOf = formatOf(file, format) === 'csv' ? csvRows : ndjsonRows;
-  const ignored = ignoreOthers ? new Set<string>() : undefined;
+  const ignored = ignoreOthers ? new Set<string>() : undefined; // filled while the rows are read
   const bytes = await bytesOf(context, file);
   const plan = await planImport(rowsOf(textOf(bytes), ignored), { signal });
   refuseFaults(io, plan.faults);

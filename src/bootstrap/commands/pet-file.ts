@@ -45,8 +45,8 @@ export function requireFields(names: readonly string[], ignoreInto?: Set<string>
     else if (found.has(field)) throw new UsageError(`${field} is there twice.`);
     else found.add(field);
   }
-  if (ignoreInto) return others.forEach((other) => ignoreInto.add(other));
-  if (others.length === 0) return;
+  for (const other of others) ignoreInto?.add(other);
+  if (ignoreInto || others.length === 0) return;
   const known = `Known are ${COLUMNS.join(', ')}; --ignore-others ignores others.`;
   throw new UsageError(`Unknown columns: ${others.join(', ')}. ${known}`);
 }

@@ -43,19 +43,21 @@ async function runService(context: CommandContext, container: Container): Promis
   // Before it listened there is nothing to stop, and the store may never open.
   if (service === 'interrupted') return;
   let metricsServer: MetricsServer | undefined;
-  let failure: Error | undefined;
   try {
     metricsServer = await metrics?.serve();
     await checkAndAnnounce(context, container, service, metricsServer?.url);
     await interrupted;
   } catch (error) {
     // After a signal, the error is most likely the abort.
-    if (!signal.aborted) failure = error as Error;
+    if (!signal.aborted) {
+      await service.stop(0);
+      metricsServer?.close();
+      throw error;
+    }
   }
-  const isInTime = await service.stop(failure === undefined ? undefined : 0);
+  const isInTime = await service.stop();
   metricsServer?.close();
   logger.info('stopped');
-  if (failure !== undefined) throw failure;
   if (!isInTime)
     throw new Error('The stop failed: the store did not close, or some requests were cut off.');
 }

@@ -28,9 +28,9 @@ const escaped = (line: string): string =>
 const EXIT_TIMEOUT = 3000;
 
 /**
- * Where `serve` logs: file descriptor 2. Await `flushed` before the process exits. An exit without it writes the
- * buffered lines, but loses a write in progress, and never ends if the reader has closed the pipe. If nobody reads the
- * log, it buffers one megabyte, drops further lines, and delays the exit by a few seconds.
+ * Where `serve` logs: file descriptor 2. Await `flushed` before the process exits: otherwise a write in progress is
+ * lost, and a closed pipe blocks the exit for ever. A reader that stalls costs the lines beyond one megabyte, and a few
+ * seconds at the exit.
  */
 export function logDestination(): DestinationStream {
   let deadline = Infinity;
