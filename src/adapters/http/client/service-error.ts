@@ -55,10 +55,8 @@ export function portErrorOf(cause: unknown, petId?: bigint): unknown {
   const code = [502, 503, 504].includes(status) ? 'service_unavailable' : cause.code;
   if (!Object.hasOwn(PORT_ERRORS, code)) return cause;
   const error = PORT_ERRORS[code as AnimalStoreErrorCode]({ cause, retryAfter }, petId);
-  if (cause.code === 'unexpected_response') return error; // a proxy's page has no message
-  error.message = message; // the service's names the faults
-  Error.captureStackTrace?.(error); // the stack begins with the message
-  return error;
+  // The service's message names the faults. A proxy's page has none.
+  return cause.code === 'unexpected_response' ? error : Object.assign(error, { message });
 }
 
 interface ErrorDetails {
