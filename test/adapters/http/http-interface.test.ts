@@ -76,6 +76,16 @@ describe('The settings of HttpInterface', () => {
         );
       });
 
+  for (const [name, ...values] of [
+    ['bodyLimit', 0, 1.5, NaN, Infinity],
+    ['requestDeadline', 0, NaN, 2 ** 31, Infinity],
+  ] as const)
+    for (const value of values)
+      it(`refuse ${name} ${value}`, () => {
+        const make = () => httpInterface({ settings: { [name]: value } });
+        expect(make).to.throw(TypeError, `${name} must be`);
+      });
+
   it('name everything that is wrong with them', () => {
     const settings = { basePath: '/', publicUrl: '', corsOrigins: ['x'] };
     expect(() => httpInterface({ settings })).to.throw(/basePath .*publicUrl .*corsOrigins /);

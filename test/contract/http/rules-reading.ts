@@ -101,7 +101,7 @@ export const READING: readonly Topic[] = [
         row(get('/pets?after.gt=1'), invalid(/after /)),
         row(get('/pets?status_id=1'), invalid(/status /)),
         ...rows(
-          invalid(/after /),
+          invalid(/: send limit and after /),
           ...words('cursor=0 page=2 Offset[]=0 skip=1').map((query) => get(`/pets?${query}`)),
         ),
       ],

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { scheduler } from '../../../../src/adapters/http/node/fair-scheduler.js';
 import { NodeServer } from '../../../../src/adapters/http/node/index.js';
 import {
   closeServers,
@@ -72,6 +74,22 @@ describe('A listening server that is closed', () => {
       expect(answer?.headers.get('connection')).to.equal('close');
     }
     expect(await idle.allResponses()).to.deep.equal([]);
+    await expectAllAnswered(closed);
+  });
+
+  it('answers a request that waits for its turn longer than stopGrace', async () => {
+    const { server, open } = await listening(echoTarget, { limits: { stopGrace: 10 } });
+    const turn = Promise.withResolvers<boolean>();
+    const waiting = mock.method(scheduler, 'takeTurn', () => turn.promise);
+    const connection = await open(head('GET /'));
+    while (waiting.mock.callCount() === 0) await delay(1);
+
+    const closed = server.close(60_000);
+    await delay(200);
+    waiting.mock.restore();
+    turn.resolve(true);
+
+    await connection.expectAllBodies('/');
     await expectAllAnswered(closed);
   });
 
