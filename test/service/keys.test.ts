@@ -101,7 +101,7 @@ describe('keys', () => {
 
   it('issue names the known schemes when STORE_URL has another one', async () => {
     expect((await runLine('keys issue --name n', { STORE_URL: 'shelf:1' })).err).to.match(
-      /STORE_URL must start with the scheme of a store: memory:, sqlite:, mongodb:, mongodb\+srv:/,
+      /STORE_URL.* must start with the scheme of a store: memory:, sqlite:, mongodb:, mongodb\+srv:/,
     );
   });
 });
