@@ -115,8 +115,7 @@ export async function openStore(
   if (factory) return factory.open(url, options);
   const known = factories.flatMap((each) => each.scheme).map((each) => `${each}:`);
   throw new SettingsError([
-    `STORE_URL must start with the scheme of a store: ${known.join(', ')}, such as sqlite:a.db. ` +
-      'The same holds for --from and --to of copy',
+    `The URL of a store (STORE_URL, --from, --to) must start with the scheme of a store: ${known.join(', ')}`,
   ]);
 }
 
