@@ -5,14 +5,8 @@ import { retryWhileBusy } from './retry-while-busy.js';
 
 /** A call that waits for its transaction. */
 interface Write {
-  /**
-   * Writes, and returns the result of the call. Runs again when the transaction is retried. An error of the animal
-   * store rejects this call alone, and must be thrown before the first change. Any other error rolls back the
-   * transaction, and rejects every waiting call.
-   */
-  readonly work: () => unknown;
-  /** Called with the result after the commit. */
-  readonly resolve: (result: unknown) => void;
+  /** Does the work of the call. Returns a function that settles the call, for after the commit. */
+  readonly attempt: () => () => void;
   readonly reject: (error: unknown) => void;
   /** Once it is aborted, the work is skipped: the caller has its rejection already. */
   readonly signal: AbortSignal | undefined;
@@ -51,7 +45,8 @@ export function groupCommit(database: DatabaseSync, beforeWriting: () => void) {
     beforeWriting();
     try {
       database.exec('BEGIN IMMEDIATE');
-      const outcomes = group.filter(({ signal }) => !signal?.aborted).map(outcomeOf);
+      const wanted = group.filter(({ signal }) => !signal?.aborted);
+      const outcomes = wanted.map(({ attempt }) => attempt());
       database.exec('COMMIT');
       return outcomes;
     } finally {
@@ -59,23 +54,29 @@ export function groupCommit(database: DatabaseSync, beforeWriting: () => void) {
     }
   }
 
-  function outcomeOf(write: Write): () => void {
-    try {
-      const result = write.work();
-      return () => write.resolve(result);
-    } catch (error) {
-      // The work has changed nothing: only its own call fails.
-      if (isAnimalStoreError(error)) return () => write.reject(error);
-      // The work may be half done: this call gets its own error, the others the one below.
-      write.reject(error);
-      throw new UnavailableError('writing together with a call that failed', { cause: error });
-    }
-  }
-
   return {
-    submit(write: Write): void {
-      waiting.push(write);
+    /**
+     * Resolves to the result of `work` after the commit. `work` runs again when the transaction is retried. An error of
+     * the animal store rejects this call alone, and must be thrown before the first change. Any other error rolls back
+     * the transaction, and rejects every waiting call.
+     */
+    submit<Result>(work: () => Result, signal: AbortSignal | undefined): Promise<Result> {
+      const { promise, resolve, reject } = Promise.withResolvers<Result>();
+      const attempt = (): (() => void) => {
+        try {
+          const result = work();
+          return () => resolve(result);
+        } catch (error) {
+          // The work has changed nothing: only its own call fails.
+          if (isAnimalStoreError(error)) return () => reject(error);
+          // The work may be half done: this call gets its own error, the others the one below.
+          reject(error);
+          throw new UnavailableError('writing together with a call that failed', { cause: error });
+        }
+      };
+      waiting.push({ attempt, reject, signal });
       flushing ??= flush();
+      return promise;
     },
 
     /** Resolves when every write is settled. A write that waits for another process's lock rejects. */

@@ -4,7 +4,7 @@ import type { OpenMode } from '../../application/ports/store.js';
 import { requireOpen, requireWritable } from '../../application/store-rules.js';
 import { groupCommit } from './group-commit.js';
 import { retryWhileBusy } from './retry-while-busy.js';
-import { rejectionFor } from './sqlite-errors.js';
+import { throwAsUnavailable } from './sqlite-errors.js';
 
 /** A prepared statement. Rows are arrays in the order of the columns, with integers as bigints. */
 interface Statement<Row> {
@@ -35,9 +35,7 @@ export function sqliteConnection(
         requireOpen(closing === undefined, doing);
         return work();
       };
-      return retryWhileBusy(signal, readOnce).catch((error: unknown): never => {
-        throw rejectionFor(doing, error);
-      });
+      return retryWhileBusy(signal, readOnce).catch(throwAsUnavailable(doing));
     },
 
     /** Resolves after the commit. `work` may run again; it throws errors of the store before its first change. */
@@ -45,14 +43,7 @@ export function sqliteConnection(
       signal?.throwIfAborted();
       requireOpen(closing === undefined, doing);
       requireWritable(mode, doing);
-      const written = new Promise<Result>((resolve, reject) => {
-        writes.submit({
-          work,
-          resolve: resolve as (result: unknown) => void,
-          reject: (error) => reject(rejectionFor(doing, error)),
-          signal,
-        });
-      });
+      const written = writes.submit(work, signal).catch(throwAsUnavailable(doing));
       return unlessAborted(written, signal);
     },
 

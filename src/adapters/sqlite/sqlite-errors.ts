@@ -23,6 +23,12 @@ export const isBusy = (error: unknown): boolean =>
 export const isStoreFailure = (error: unknown): error is Error =>
   error instanceof Error && ('errcode' in error || 'syscall' in error);
 
-/** The error to reject a call with. `doing` names the call, as in "reading an animal". */
-export const rejectionFor = (doing: string, cause: unknown): unknown =>
-  isStoreFailure(cause) ? new UnavailableError(doing, { cause }) : cause;
+/**
+ * Returns a function that throws a failure of the store as an `UnavailableError`, and any other error as it is.
+ * @param doing names the call, as in "reading an animal"
+ */
+export const throwAsUnavailable =
+  (doing: string) =>
+  (cause: unknown): never => {
+    throw isStoreFailure(cause) ? new UnavailableError(doing, { cause }) : cause;
+  };
