@@ -106,7 +106,8 @@ export class PostgresPetRepository {
   }
 
   change(id, fields, from, { signal } = {}) {
-    return this.#change({ doing: 'changing an animal', id, from, signal }, async (client, pet) => {
+    const change = { doing: 'changing an animal', id, from, signal };
+    return this.#onLockedRow(change, async (client, pet) => {
       const changed = petWithId(id, { ...pet, ...fields });
       const { name, categoryId, status } = changed;
       await client.query('UPDATE pets SET name = $2, category_id = $3, status = $4 WHERE id = $1', [
@@ -121,14 +122,14 @@ export class PostgresPetRepository {
 
   async remove(id, from, { signal } = {}) {
     const removal = { doing: 'removing an animal', id, from, signal };
-    const removed = await this.#change(removal, (client) =>
+    const removed = await this.#onLockedRow(removal, (client) =>
       client.query('DELETE FROM pets WHERE id = $1', [id]),
     );
     return removed !== undefined;
   }
 
   /** Locks the row, so that no other change comes between reading and writing it. */
-  #change({ doing, id, from, signal }, work) {
+  #onLockedRow({ doing, id, from, signal }, work) {
     return this.#write(doing, signal, (client) =>
       inTransaction(client, async () => {
         const { rows } = await client.query('SELECT * FROM pets WHERE id = $1 FOR UPDATE', [id]);
