@@ -173,14 +173,15 @@ export class PostgresPetRepository {
     let failure;
     try {
       signal?.throwIfAborted(); // perhaps aborted while it waited for the connection
-      if (this.#mayCreate) this.#ready ??= makeTables(client);
+      if (this.#mayCreate)
+        this.#ready ??= makeTables(client).catch((error) => {
+          this.#ready = undefined; // the next call tries again
+          throw error;
+        });
       await this.#ready;
       return await work(client);
     } catch (error) {
-      if (!isAnimalStoreError(error) && error !== signal?.reason) {
-        failure = error;
-        this.#ready = undefined; // perhaps makeTables failed: the next call retries it
-      }
+      if (!isAnimalStoreError(error) && error !== signal?.reason) failure = error;
       throw error;
     } finally {
       client.release(failure); // after a failure the pool closes the connection
