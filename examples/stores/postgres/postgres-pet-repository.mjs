@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import {
+  CLOCK_TOLERANCE,
   IdempotencyKeyReusedError,
   StatusConflictError,
   UnavailableError,
@@ -19,9 +20,6 @@ const CLAIMED = 'SELECT pet_id, fingerprint FROM claims WHERE key = $1 AND keep_
 const CLAIM = `
   INSERT INTO claims VALUES ($1, $2, $3, $4) ON CONFLICT (key) DO UPDATE
   SET (fingerprint, pet_id, keep_until) = (excluded.fingerprint, excluded.pet_id, excluded.keep_until)`;
-
-/** How long an expired claim is kept, in milliseconds: another process may add by a clock that is behind. */
-const CLOCK_TOLERANCE = 3_600_000;
 
 /** For texts of callers, which may be long. */
 const digest = (...texts) => hash('sha256', JSON.stringify(texts));
