@@ -48,7 +48,11 @@ export class PostgresPetRepository {
   constructor(connectionString, { mode = 'create' } = {}) {
     this.#mayCreate = mode === 'create';
     this.#isReading = mode === 'read';
-    this.#pool = new pg.Pool({ connectionString, connectionTimeoutMillis: 3000 });
+    this.#pool = new pg.Pool({
+      connectionString,
+      connectionTimeoutMillis: 3000,
+      query_timeout: 30_000, // else queries that hang could hold all connections of the pool
+    });
     this.#pool.on('error', () => {}); // an idle connection failed: the pool replaces it
   }
 
