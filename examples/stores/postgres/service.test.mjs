@@ -99,6 +99,13 @@ describe('The service on PostgreSQL', { skip: missing }, () => {
     assert.match((await command(url, 'keys', 'list')).text, /^This store keeps no API keys/);
   });
 
+  it('says in one line that its URL is invalid, without the password', async () => {
+    const { code, text } = await command('postgres://pets:secret@db:54x2/pets', 'keys', 'list');
+    assert.equal(code, 2);
+    assert.match(text, /^Invalid URL\. .*\n$/);
+    assert.doesNotMatch(text, /secret/);
+  });
+
   it('starts while the database is unreachable, and answers 503 until it is reachable', async () => {
     const { url, name } = await server.create();
     await serving(url.replace(name, `${name}_later`), async (address) => {
