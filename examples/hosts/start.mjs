@@ -1,4 +1,4 @@
-// Starts the animal store in a host (node-http, express, fastify, hono), with animals in memory:
+// Starts the animal store in a host (node-http, koa, express, fastify, hono), with animals in memory:
 //   (cd ../.. && npm pack) && npm install ../../animal-store-*.tgz
 //   API_KEY=a-key-of-your-own PORT=8080 node start.mjs express
 import { once } from 'node:events';
@@ -13,12 +13,13 @@ const [, , host] = process.argv;
 const { listen, PREFIX = '' } = await import(`./${host}.mjs`);
 
 const { pets, check } = openMemoryStore();
+const animalStore = createAnimalStore({ pets });
 const http = new HttpInterface({
-  animalStore: createAnimalStore({ pets }),
+  animalStore,
   authenticator: new ApiKeyAuthenticator({ staticKeys: [process.env.API_KEY] }),
   readiness: new Readiness(check),
   // Below a prefix, say where clients find it: settings: { publicUrl: 'https://shop.example.org/shop/v1' }
 });
-const server = await listen(http, Number(process.env.PORT ?? 8080));
+const server = await listen(http, Number(process.env.PORT ?? 8080), animalStore);
 if (!server.listening) await once(server, 'listening');
 console.log(`http://127.0.0.1:${server.address().port}${PREFIX}/v1`);

@@ -88,16 +88,6 @@ describe('The example', () => {
     expect(child.out).to.match(/^. (?:pass 1|tests 1)$/m);
   });
 
-  it('koa-app.mjs serves animals exactly, below a prefix and by its own route', async () => {
-    const [url] = await start('embedding/koa-app.mjs').said(/^http:\S+/m);
-    const { animal, path } = await addBella(`${url}/shop/v1`);
-    expect(animal).to.include(`"categoryId":${LARGEST},`);
-    expect(await get(url + path)).to.equal(animal);
-    expect((await fetch(url + path)).status, 'the status without a key').to.equal(401);
-    const page = await get(url + path.replace('/shop/v1/pets', '/window'));
-    expect(page, 'what its own route shows').to.equal(animal);
-  });
-
   it('own-service.mjs serves with its own log', async () => {
     const settings = { API_KEYS: KEY, STORE_URL: 'memory:' };
     const child = start('embedding/own-service.mjs', settings);

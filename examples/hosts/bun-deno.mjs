@@ -1,6 +1,6 @@
 // The animal store as a module that Bun and Deno can serve, with animals in memory:
-//   API_KEY=a-key-of-your-own bun fetch.mjs
-//   API_KEY=a-key-of-your-own deno serve --allow-env --allow-read fetch.mjs
+//   API_KEY=a-key-of-your-own bun bun-deno.mjs
+//   API_KEY=a-key-of-your-own deno serve --allow-env --allow-read bun-deno.mjs
 import process from 'node:process';
 import { createAnimalStore } from 'animal-store';
 import { ApiKeyAuthenticator } from 'animal-store/api-keys';
