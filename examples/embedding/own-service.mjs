@@ -1,5 +1,5 @@
 // The whole service in your own program, with its own log and a message for each new animal. It reads the environment
-// variables of docs/operations/settings.md. Set API_KEYS, or issue a key first: `animal-store keys issue`.
+// variables of docs/operations/settings.md. Set API_KEYS, or issue a key first: `npx animal-store keys issue`.
 import { once } from 'node:events';
 import { stringifyJson } from 'animal-store';
 import {

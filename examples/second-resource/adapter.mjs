@@ -1,4 +1,4 @@
-// Serves the categories in the service: ADAPTERS=./adapter.mjs animal-store serve
+// Serves the categories in the service: ADAPTERS=./adapter.mjs npx animal-store serve
 import { ContainerModule, TOKENS } from 'animal-store/bootstrap';
 import { categoriesApp, memoryCategories } from './categories.mjs';
 

@@ -1,5 +1,5 @@
 // Reports lists that take longer than a second: an adapter that wraps any store.
-//   ADAPTERS=./slow-lists.mjs animal-store serve
+//   ADAPTERS=./slow-lists.mjs npx animal-store serve
 import { ContainerModule, TOKENS } from 'animal-store/bootstrap';
 
 /** Wraps a repository. Names every method: `{ ...pets, list }` would lose those that a class defines. */

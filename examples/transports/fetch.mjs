@@ -1,6 +1,6 @@
 // Runs the service on Fetch instead of Koa: an adapter that replaces the transport.
 // With animal-store, @hono/node-server and hono installed:
-//   ADAPTERS=./fetch.mjs animal-store serve
+//   ADAPTERS=./fetch.mjs npx animal-store serve
 import { getRequestListener } from '@hono/node-server';
 import { ContainerModule, TOKENS } from 'animal-store/bootstrap';
 import { createFetchHandler } from 'animal-store/fetch';

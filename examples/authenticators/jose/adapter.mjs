@@ -1,6 +1,6 @@
 // Accepts signed tokens of your identity provider instead of API keys:
 //   ISSUER=https://accounts.example KEYS_URL=https://accounts.example/.well-known/jwks.json AUDIENCE=animals \
-//     ADAPTERS=./adapter.mjs animal-store serve
+//     ADAPTERS=./adapter.mjs npx animal-store serve
 import { ContainerModule, TOKENS } from 'animal-store/bootstrap';
 import { createRemoteJWKSet } from 'jose';
 import { JoseAuthenticator } from './jose-authenticator.mjs';
