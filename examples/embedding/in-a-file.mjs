@@ -11,7 +11,8 @@ const { pets, next } = await animals.listPets({ status: 'available', limit: 20 }
 console.log(pets.length, next);
 
 await animals.createPet({ name: ' ', categoryId: 7 }).catch((error) => {
-  if (error.code === 'invalid_pet') console.log(error.code, error.faults);
+  if (error.code !== 'invalid_pet') throw error;
+  console.log(error.code, error.faults);
 });
 
 // With an idempotency key a create can be retried: for 24 hours it returns the same animal.
