@@ -2,10 +2,11 @@
  * Reads animals from standard input, one "NAME CATEGORY" a line, adds each to a running service exactly once, and then
  * lists all that are available:
  *
- *   printf 'Bella 1\nMilo 9223372036854775807\n' | BASE_URL=http://127.0.0.1:8080/v1 API_KEY=ast_live_... node client.mjs
+ *   printf 'Bella 1\nMilo 9223372036854775807\n' |
+ *     BASE_URL=http://127.0.0.1:8080/v1 API_KEY=ast_live_... node client.mjs monday
  *
- * A second run with the same lines within 24 hours adds nothing: each create has an idempotency key made of the number
- * and text of its line.
+ * `monday` names the delivery. A second run with its name and lines within 24 hours adds nothing: each create has an
+ * idempotency key made of the name, and of the number and text of its line.
  */
 import { hash } from 'node:crypto';
 import { createInterface } from 'node:readline';
@@ -13,6 +14,9 @@ import { isAnimalStoreError, parseInt64, stringifyJson } from 'animal-store';
 import { animalStoreClient, ServiceError } from 'animal-store/client';
 
 const { BASE_URL = 'http://127.0.0.1:8080/v1', API_KEY = '' } = process.env;
+
+const [, , delivery] = process.argv;
+if (!delivery) throw new Error('Name the delivery: node client.mjs NAME');
 
 const animalStore = animalStoreClient({ baseUrl: BASE_URL, apiKey: API_KEY });
 
@@ -29,7 +33,7 @@ try {
     const categoryId = parseInt64(digits);
     if (categoryId === undefined)
       throw new SyntaxError(`line ${lineNumber}: expected a name, a space and a whole number`);
-    const idempotencyKey = { key: hash('sha256', `${lineNumber} ${line}`) };
+    const idempotencyKey = { key: hash('sha256', JSON.stringify([delivery, lineNumber, line])) };
     const options = { idempotencyKey, signal };
     const { pet, replayed } = await animalStore.createPet({ name, categoryId }, options);
     console.log(replayed ? 'exists' : 'added', stringifyJson(pet));

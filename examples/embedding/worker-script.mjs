@@ -1,10 +1,15 @@
-// Adds animals from standard input, one "NAME CATEGORY" a line, to a store that a service may use at the same time. A
-// second run with the same lines within 24 hours adds nothing: each create has an idempotency key made of the number
-// and text of its line.
+// Adds a delivery of animals from standard input, one "NAME CATEGORY" a line, to a store that a service may use at the
+// same time:
+//   printf 'Bella 1\nMilo 2\n' | node worker-script.mjs monday
+// A second run with the same name and lines within 24 hours adds nothing: each create has an idempotency key made of
+// the number and text of its line, whose scope is the delivery.
 import { hash } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import { InvalidPetError, createAnimalStore, parseInt64 } from 'animal-store';
 import { openSqliteStore } from 'animal-store/sqlite';
+
+const [, , delivery] = process.argv;
+if (!delivery) throw new Error('Name the delivery: node worker-script.mjs NAME');
 
 const store = await openSqliteStore(process.env.ANIMALS_FILE ?? 'animals.db');
 const animals = createAnimalStore({ pets: store.pets });
@@ -18,7 +23,7 @@ try {
     const categoryId = parseInt64(digits);
     if (categoryId === undefined)
       throw new SyntaxError('expected a name, a space and a whole number');
-    const idempotencyKey = { scope: 'delivery', key: hash('sha256', `${lineNumber} ${line}`) };
+    const idempotencyKey = { scope: delivery, key: hash('sha256', `${lineNumber} ${line}`) };
     const { replayed } = await animals.createPet({ name, categoryId }, { idempotencyKey });
     if (!replayed) added += 1;
   }

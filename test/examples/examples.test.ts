@@ -49,8 +49,13 @@ describe('The example', () => {
     input = '',
   ): Child {
     writeFileSync(join(folder, 'input'), input);
-    const line = 'cat input | "$NODE" --disable-warning=ExperimentalWarning "$EXAMPLE"';
-    const settings = { API_KEY: KEY, PORT: '0', ANIMALS_FILE: join(folder, 'animals.db') };
+    const line = 'cat input | "$NODE" --disable-warning=ExperimentalWarning "$EXAMPLE" $DELIVERY';
+    const settings = {
+      API_KEY: KEY,
+      PORT: '0',
+      DELIVERY: 'monday',
+      ANIMALS_FILE: join(folder, 'animals.db'),
+    };
     const EXAMPLE = join(EXAMPLES, name);
     return shell(folder, line, { EXAMPLE, ...settings, ...environment });
   }
@@ -77,6 +82,7 @@ describe('The example', () => {
     const delivery = `Bella ${LARGEST}\n${'Zoë the 2nd '.repeat(80)}-1\n`;
     expect(await run(name, {}, delivery)).to.equal('2 added\n');
     expect(await run(name, {}, `${delivery}Milo 2\n`)).to.equal('1 added\n');
+    expect(await run(name, { DELIVERY: 'tuesday' }, delivery)).to.equal('2 added\n');
     const child = start(name, {}, `${delivery}Milo\n`);
     expect(await child.ended).to.equal(1);
     expect(child.err).to.equal('line 3: expected a name, a space and a whole number\n');
@@ -125,6 +131,8 @@ describe('The example', () => {
     expect(first).to.equal(`added ${BELLA}\nadded ${other}\n${list}`);
     const second = await run('client/client.mjs', environment, delivery);
     expect(second).to.equal(`exists ${BELLA}\nexists ${other}\n${list}`);
+    const tuesday = { ...environment, DELIVERY: 'tuesday' };
+    expect(await run('client/client.mjs', tuesday, delivery)).to.match(/^added .*\nadded /);
 
     const refused = start('client/client.mjs', { ...environment, API_KEY: 'another-key' });
     expect(await refused.ended).to.equal(1);
