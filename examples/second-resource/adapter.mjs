@@ -8,7 +8,9 @@ export const adapter = new ContainerModule(({ onActivation }) => {
     const http = await context.getAsync(TOKENS.httpInterface);
     const path = `${http.settings.basePath}/categories`;
     const categories = categoriesApp(http, path, memoryCategories('Dogs', 'Cats')).callback();
+    /** Whether a request is for the path or below it: `/v1/categoriesX` is neither. */
+    const isForCategories = ({ url }) => `${url.split('?')[0]}/`.startsWith(`${path}/`);
     return (request, response) =>
-      request.url.startsWith(path) ? categories(request, response) : animals(request, response);
+      (isForCategories(request) ? categories : animals)(request, response);
   });
 });
