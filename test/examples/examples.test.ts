@@ -111,7 +111,9 @@ describe('The example', () => {
     const url = await startWith('second-resource/adapter.mjs');
     expect(await get(`${url}/categories/2`)).to.equal('{"id":2,"name":"Cats"}');
     expect(await get(`${url}/categories/3`)).to.equal('No category has this id.');
-    expect((await fetch(`${url}/categories`)).status, 'without a key').to.equal(401);
+    for (const path of ['categories', 'categories/2?a', 'categoriesX'])
+      expect((await fetch(`${url}/${path}`)).status, `${path} without a key`).to.equal(401);
+    expect(await get(`${url}/categories?a`)).to.match(/^\[/);
     expect(await get(`${url}/pets`)).to.equal('[]');
   });
 
