@@ -103,8 +103,8 @@ export interface ImportReport {
 const BATCH_SIZE = 64;
 
 /**
- * Stores the rows of a plan, once its faults are dealt with. After a failure, import the same content again: within 24 hours, no
- * animal is added twice.
+ * Stores the rows of a plan, once its faults are dealt with. After a failure, import the same content again: within 24
+ * hours, no animal is added twice.
  * @throws {Error} a row has an id, and the store has no `changes`. Nothing was stored.
  * @throws what the store throws
  */

@@ -18,7 +18,10 @@ export const SERVER_LIMITS = {
   writeTimeout: 20_000,
   /** Size of the request line and headers together. */
   maxHeaderSize: 16 * 1024,
-  /** Requests in progress on one connection, at least 2. If a client pipelines more, the server answers these and closes. */
+  /**
+   * Requests in progress on one connection, at least 2. If a client pipelines more, the server answers these and
+   * closes.
+   */
   maxPipelined: 8,
   /**
    * Open connections; by default no more than a quarter of the memory holds, at 192 KiB each. For one more, the server
