@@ -35,7 +35,10 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Whether a JSON number is an integer: only zeros follow its point, after its exponent has moved the point. */
+/**
+ * Whether a JSON number is an integer: after its exponent has moved the point, only zeros follow it (`70.0e-1`: the
+ * last two of `700`).
+ */
 function isInteger(source: string): boolean {
   const [mantissa = '', exponent = '0'] = source.toLowerCase().split('e');
   const [, fraction = ''] = mantissa.split('.');
@@ -45,8 +48,8 @@ function isInteger(source: string): boolean {
 }
 
 /**
- * A number that JSON.parse may round to a safe integer. Up to 15 digits are exact, or no safe integer, unless the
- * exponent is negative.
+ * A number of 16 or more digits, or with a negative exponent: only these can JSON.parse round to a safe integer. Other
+ * texts that match only cost time.
  */
 const MAY_BE_ROUNDED = /[0-9.]{16}|[0-9]e-/i;
 

@@ -4,8 +4,9 @@ import type { CompleteStore, Store } from './ports/store.js';
 import { permanentError } from './store-rules.js';
 
 /**
- * Copies animals, under their ids, and API keys into an empty store, and compares the counts. First stop every program
- * that writes to either store. Idempotency keys are not copied.
+ * Copies animals, under their ids, and API keys into an empty store, and compares the counts, read anew: they
+ * differ if a program wrote to the source meanwhile. First stop every program that writes to either store. Idempotency
+ * keys are not copied.
  * @throws {Error} a store has no `transfer` or no `apiKeys`, or the target is not empty. Nothing was copied.
  * @throws {Error} the copy failed or was aborted, as its `cause` says. The message says to throw the target away.
  */

@@ -80,8 +80,7 @@ const changeOperations = (
   async changePet(id, change, { from, signal } = {}) {
     signal?.throwIfAborted();
     const petId = requirePetId(id);
-    requireValidFrom(from);
-    const pet = await changes.change(petId, petChange(change), from, { signal });
+    const pet = await changes.change(petId, petChange(change), requireValidFrom(from), { signal });
     if (pet === undefined) throw new PetNotFoundError(petId);
     return pet;
   },
@@ -89,8 +88,7 @@ const changeOperations = (
   async removePet(id, { from, signal } = {}) {
     signal?.throwIfAborted();
     const petId = requirePetId(id);
-    requireValidFrom(from);
-    const isRemoved = await changes.remove(petId, from, { signal });
+    const isRemoved = await changes.remove(petId, requireValidFrom(from), { signal });
     if (!isRemoved) throw new PetNotFoundError(petId);
   },
 });

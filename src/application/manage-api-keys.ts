@@ -1,12 +1,8 @@
 import { UnavailableError, requireNoFaults } from '../domain/errors.js';
 import { isBlank, isLongerThan } from '../domain/text.js';
+import { apiKeyState, type ApiKeyState } from './api-key-state.js';
 import type { CallOptions } from './call-options.js';
-import {
-  apiKeyState,
-  type ApiKeyRecord,
-  type ApiKeyRepository,
-  type ApiKeyState,
-} from './ports/api-key-repository.js';
+import type { ApiKeyRecord, ApiKeyRepository } from './ports/api-key-repository.js';
 import { SCOPES, isScope, type Scope } from './ports/authenticator.js';
 import { systemClock, type Clock } from './ports/clock.js';
 
@@ -116,7 +112,7 @@ export class ManagedApiKeys {
     const record: ApiKeyRecord = {
       ...generated,
       name,
-      scopes: SCOPES.filter((scope) => scopes.includes(scope)),
+      scopes: Object.freeze(SCOPES.filter((scope) => scopes.includes(scope))),
       createdAt: this.#now(),
       expiresAt: expiresAt?.getTime(),
     };

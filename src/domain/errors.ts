@@ -23,7 +23,9 @@ export interface Fault {
   readonly message: string;
 }
 
-/** Base of the errors of an animal store's operations. */
+/**
+ * Base of the errors of an animal store's operations, also those of its stores: so a `switch` over `code` is complete.
+ */
 export abstract class AnimalStoreError<
   Code extends AnimalStoreErrorCode = AnimalStoreErrorCode,
 > extends Error {
@@ -35,7 +37,7 @@ export abstract class AnimalStoreError<
     this.code = code;
   }
 
-  /** For JSON: name, code, message and details. Not the cause or the stack, which may reveal internals. */
+  /** For JSON: name, code, message and details. Cause and stack may reveal internals; they are not enumerable. */
   toJSON(): object {
     return Object.assign({ message: this.message }, this);
   }

@@ -1,9 +1,6 @@
+import { apiKeyState } from '../../application/api-key-state.js';
 import { unlessAborted, type CallOptions } from '../../application/call-options.js';
-import {
-  apiKeyState,
-  type ApiKeyRecord,
-  type ApiKeyRepository,
-} from '../../application/ports/api-key-repository.js';
+import type { ApiKeyRecord, ApiKeyRepository } from '../../application/ports/api-key-repository.js';
 import {
   SCOPES,
   isScope,

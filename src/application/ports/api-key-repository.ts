@@ -20,7 +20,7 @@ export interface ApiKeyRepository {
    * Revokes a key permanently. A second revocation keeps the time of the first. Resolves to the revoked key, or to
    * `undefined` when no key has this id.
    */
-  revoke(id: string, at: number, options?: CallOptions): Promise<ApiKeyRecord | undefined>;
+  revoke(id: string, revokedAt: number, options?: CallOptions): Promise<ApiKeyRecord | undefined>;
 }
 
 /**
@@ -42,14 +42,4 @@ export interface ApiKeyRecord {
   readonly expiresAt?: number | undefined;
   /** When the key was first revoked. Any value, even a future one, means that it is revoked. */
   readonly revokedAt?: number | undefined;
-}
-
-/** Only an `active` key is accepted. */
-export type ApiKeyState = 'active' | 'expired' | 'revoked';
-
-/** The state of a key at the time `now`. A key that is revoked and has expired is `revoked`. */
-export function apiKeyState({ revokedAt, expiresAt }: ApiKeyRecord, now: number): ApiKeyState {
-  if (revokedAt !== undefined) return 'revoked';
-  // Not `now >= expiresAt`: an invalid time (NaN) must not keep a key active.
-  return expiresAt === undefined || now < expiresAt ? 'active' : 'expired';
 }

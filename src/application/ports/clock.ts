@@ -6,5 +6,5 @@ export interface Clock {
   now(): Date;
 }
 
-/** The machine's clock. */
+/** The default adapter: the machine's clock. */
 export const systemClock: Clock = { now: () => new Date() };

@@ -57,7 +57,8 @@ export interface OpenOptions {
   readonly mode?: OpenMode | undefined;
 }
 
-export const OPEN_MODES = ['create', 'existing', 'read'] as const;
+/** Every mode. */
+export const OPEN_MODES = Object.freeze(['create', 'existing', 'read'] as const);
 
 /**
  * If no store exists, `create` makes one; `existing` and `read` fail. With `read`, every write
