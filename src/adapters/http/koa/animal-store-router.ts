@@ -27,8 +27,8 @@ export function animalStoreRouter(http: HttpInterface): Router<AnimalStoreState>
   for (const route of http.routes) {
     if (route.open) continue;
     const path = route.path.replace(PET_ID, ':petId');
-    for (const [method, { operation = '' }] of route.endpoints)
-      router.register(path, [method], handler(http, route, operation), { name: operation });
+    for (const [method, { operation }] of route.endpoints)
+      router.register(path, [method], handler(http, route, operation), { name: operation ?? null });
     // Browsers send a preflight (OPTIONS) without a key.
     if (http.settings.corsOrigins.length > 0) router.options(path, handler(http, route));
   }

@@ -5,8 +5,8 @@ import { clientDisconnected, payloadTooLarge } from '../error-responses.js';
 import { NodeRequest, keptBody } from '../node/node-request.js';
 
 /**
- * A context of Koa as a request. koa-bodyparser reads the body, unless a parser of the host has kept it. Only its text
- * is used: the parser rounds integers.
+ * A context of Koa as a request. koa-bodyparser reads the body, unless a parser of the host has kept it. It reads it as
+ * text: its JSON would have rounded integers.
  */
 export class KoaRequest extends NodeRequest {
   readonly #context: Context;
@@ -29,17 +29,14 @@ export class KoaRequest extends NodeRequest {
   async #readText(limit: number): Promise<string> {
     const { app, req, res } = this.#context;
     delete req.headers['content-encoding']; // checked already; the parser would refuse 'Identity'
-    const parseBody = bodyParser({
-      jsonLimit: String(limit),
-      detectJSON: () => true, // the interface has checked the type
-    });
+    const parseBody = bodyParser({ enableTypes: ['text'], textLimit: String(limit) });
     const context = app.createContext(req, res);
+    context.request.is = () => 'text/plain'; // the interface has checked the type
     try {
       await parseBody(context, async () => {});
       return context.request.rawBody as string;
     } catch (error) {
-      const { type, body } = error as { readonly type?: unknown; readonly body?: unknown };
-      if (typeof body === 'string') return body; // no JSON for the parser; the interface decides
+      const { type } = error as { readonly type?: unknown };
       if (type === 'request.aborted') throw clientDisconnected();
       if (type !== 'entity.too.large') throw error; // for example the 408 of NodeServer for a late body
       res.once('finish', () => req.resume()); // else the rest would block the connection
