@@ -22,6 +22,9 @@ interface Capacity {
  * Shares the event loop and the places for requests among callers. A caller is an API key; all requests without one are
  * one caller. A request holds its place until its response is with the operating system and the store has finished. No
  * caller gets more than three quarters of the places, and a caller that holds none always gets one.
+ *
+ * It needs `NodeServer`: `node:http` alone begins requests that are pipelined, and does not say that their client has
+ * disconnected.
  */
 export class AdmissionControl implements Admission {
   readonly #capacity: Capacity;

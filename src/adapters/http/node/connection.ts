@@ -55,18 +55,21 @@ export class Connection extends Duplex {
   }
 
   /**
-   * Whether it may give way to a new connection: it waits for a request, its client has output to read, or its client
-   * pipelines, and must expect a close at any time (RFC 9112, 9.3.2).
+   * Whether it may give way to a new connection: it waits for a request or for its turn, its client has output to read,
+   * or its client pipelines, and must expect a close at any time (RFC 9112, 9.3.2).
    */
   get isEvictable(): boolean {
     return this.responses.size !== 1 || this.writableLength > 0;
   }
 
-  /** Starts the timeout of a body; without `milliseconds`, stops it. Leaves that of `lingerTime` alone. */
-  setBodyTimeout(milliseconds?: number): void {
+  /**
+   * The headers have come, or the response is complete: stops the timer, and starts that of a body, if one is to come.
+   * The next byte outside a request begins a new one. Leaves the timer of `lingerTime` alone.
+   */
+  endHeaders(bodyTimeout?: number): void {
     if (!this.writable) return;
     this.#isReceiving = false;
-    this.#startTimer(milliseconds, this.#onLate);
+    this.#startTimer(bodyTimeout, this.#onLate);
   }
 
   /** Passes no further input, nor its end. The rest stays in the socket, and is discarded once the connection ends. */

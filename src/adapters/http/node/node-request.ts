@@ -122,6 +122,7 @@ export function keptBody(
   }
   if (readableEnded && !readableDidRead) return ''; // it was empty
   // With an encoding set, the stream yields text instead of bytes.
-  if (readableDidRead || readableEncoding || destroyed) throw bodyAlreadyRead();
+  if (readableDidRead || readableEncoding) throw bodyAlreadyRead();
+  if (destroyed) throw clientDisconnected();
   return undefined;
 }

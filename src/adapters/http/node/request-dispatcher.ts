@@ -125,7 +125,7 @@ export class RequestDispatcher {
     responses.add(response);
     response.once('close', () => {
       responses.delete(response);
-      connection.setBodyTimeout();
+      connection.endHeaders();
     });
     if (previous) await new Promise((resolve) => previous.once('close', resolve));
     else await Promise.resolve(); // the parser finishes its input first: then `complete` is right
@@ -137,7 +137,7 @@ export class RequestDispatcher {
     this.#onRequest(connection);
     const fault = requestFault(request);
     if (fault) return this.#respondInstead(response, fault);
-    connection.setBodyTimeout(request.complete ? undefined : this.#limits.requestTimeout);
+    connection.endHeaders(request.complete ? undefined : this.#limits.requestTimeout);
     if (this.#isDraining) closeAfter(response);
     else if (!request.complete) this.#closeUnlessRead(response);
     try {
