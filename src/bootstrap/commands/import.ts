@@ -61,11 +61,12 @@ async function importFile(
 
   // 132 bits: enough to rule out collisions.
   const source = `import:${hash('sha256', bytes, 'base64url').slice(0, 22)}`;
-  // A dry run creates no store, and reads one only to look up the animals to change.
+  // A store is created only to add animals to it. A dry run reads one only to look up the animals to change.
+  const writeMode = plan.toAdd.length > 0 ? 'create' : 'existing';
   const report =
     dryRun && plan.toChange.size === 0
       ? { added: plan.toAdd.length, changed: 0, faults: [] }
-      : await withStore(context, { mode: dryRun ? 'read' : 'create' }, (store, container) => {
+      : await withStore(context, { mode: dryRun ? 'read' : writeMode }, (store, container) => {
           const clock = container.get(TOKENS.clock);
           return importPets(plan, { store, source, dryRun, clock, signal });
         });
