@@ -110,19 +110,20 @@ export class HttpInterface {
     work: (requestId: string) => Promise<unknown>,
   ): Promise<HttpResponse | undefined> {
     const context = this.#contextOf(request);
-    let hostWork: Promise<unknown> | undefined;
-    const guarded = async (): Promise<void> => {
+    const guarded = async () => {
       await this.#authenticateAndAdmit(context, true);
       requireScope(context.principal, scope);
-      hostWork = work(context.requestId);
-      await Promise.allSettled([hostWork]);
+      // Settled: an error of the host is not ours to answer.
+      const [outcome] = await Promise.allSettled([work(context.requestId)]);
+      return outcome;
     };
+    let outcome: PromiseSettledResult<unknown>;
     try {
-      await this.#inTime(context, guarded());
+      outcome = await this.#inTime(context, guarded());
     } catch (error) {
       return errorResponse(error, context.requestId);
     }
-    await hostWork; // rejects with an error of the host
+    if (outcome.status === 'rejected') throw outcome.reason;
     return undefined;
   }
 

@@ -2,7 +2,7 @@ import type { HttpRequest, HttpResponse } from './http-message.js';
 
 /** Receives a report of every response, never with a key, a body or a query. Its errors are ignored. */
 export interface HttpLog {
-  /** Called for every request when its response is complete, whatever its status. */
+  /** Called for every request when its response is complete, whatever its status. Synchronous: nothing awaits it. */
   responded(request: RespondedRequest): void;
 }
 

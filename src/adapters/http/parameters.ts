@@ -39,8 +39,8 @@ const NAMES_OF_LIST = {
 };
 
 /**
- * Parses a query. Names that are not in `names` are ignored, unless their leading letters are: a client that sends
- * `Status` or `status[]` would get the list without its filter.
+ * Parses a query. A name whose leading letters are in `names` must be exactly what these map to: to ignore `Status` or
+ * `status[]` would return the list without its filter. Other names are ignored.
  * @throws {InvalidParameterError} one of these names is repeated or misspelt
  */
 function parametersIn(

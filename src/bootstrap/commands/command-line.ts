@@ -105,7 +105,7 @@ const isPermanent = (error: unknown): boolean =>
 function messageOf(error: unknown): string {
   const isBug = [TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind);
   if (isBug) return String((error as Error).stack);
-  const { syscall = '', message } = error as NodeJS.ErrnoException;
+  const { syscall = '', message } = Object(error) as NodeJS.ErrnoException;
   if (['listen', 'bind', 'getaddrinfo'].includes(syscall))
     return `${message}. Set HOST or PORT, or ADMIN_PORT, to a free address.`;
   return isPermanent(error) ? message : reasonOf(error);

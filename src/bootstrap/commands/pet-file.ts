@@ -37,14 +37,11 @@ export const fieldNamed = (name: string): keyof Pet | undefined => FIELDS.get(fo
  * @throws {UsageError} a field is there twice, or a name is unknown and refused
  */
 export function requireFields(names: readonly string[], ignoreInto?: Set<string>): void {
-  const found = new Set<keyof Pet>();
-  const others: string[] = [];
-  for (const name of names) {
-    const field = fieldNamed(name);
-    if (field === undefined) others.push(JSON.stringify(name));
-    else if (found.has(field)) throw new UsageError(`${field} is there twice.`);
-    else found.add(field);
-  }
+  const fields = names.map(fieldNamed).filter((field) => field !== undefined);
+  const repeated = fields.find((field, index) => fields.indexOf(field) !== index);
+  if (repeated !== undefined) throw new UsageError(`${repeated} is there twice.`);
+  const unknown = names.filter((name) => fieldNamed(name) === undefined);
+  const others = unknown.map((name) => JSON.stringify(name));
   for (const other of others) ignoreInto?.add(other);
   if (ignoreInto || others.length === 0) return;
   const known = `Known are ${COLUMNS.join(', ')}; --ignore-others ignores others.`;

@@ -34,7 +34,7 @@ const EXIT_TIMEOUT = 3000;
  */
 export function logDestination(): DestinationStream {
   let deadline = Infinity;
-  // Before the listener of pino, which writes the buffered lines.
+  // At the exit pino writes what it holds, and retries while the pipe is full: from then on only for EXIT_TIMEOUT.
   process.prependOnceListener('exit', () => {
     deadline = performance.now() + EXIT_TIMEOUT;
   });

@@ -194,15 +194,16 @@ export function readEnvironment(environment: Environment): {
   const faults: string[] = [];
   const values: Record<string, unknown> = {};
   const shown: Record<string, string | number> = {};
-  for (const [key, setting] of Object.entries<Setting>(TABLE))
+  for (const [key, setting] of Object.entries<Setting>(TABLE)) {
+    const { name, default: fallback, shown: show = masked } = setting;
     try {
-      const text = givenText(setting.name, environment);
-      values[key] = valueOf(setting, text ?? setting.default);
-      if (text !== undefined && text !== setting.default)
-        shown[setting.name] = (setting.shown ?? masked)(text);
+      const text = givenText(name, environment) ?? fallback;
+      values[key] = valueOf(setting, text);
+      if (text !== undefined && text !== fallback) shown[name] = show(text);
     } catch (error) {
       faults.push((error as Error).message);
     }
+  }
   if (faults.length > 0) throw new SettingsError(faults);
   const given = values as Omit<Settings, 'drainDelay'> & { readonly drainDelay?: number };
   // The only default that depends on another setting.

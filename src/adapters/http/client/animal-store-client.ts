@@ -41,10 +41,10 @@ export interface AnimalStoreClient extends ExperimentalAnimalStore {
   allPets(query?: PetQuery, options?: CallOptions): AsyncGenerator<Pet, void, undefined>;
 
   /**
-   * As the port says, but without the `scope` of the idempotency key: the service uses the id of the API key. The key
-   * travels in a header, so it must consist of visible ASCII characters other than `"` and `\`. Without one the client
-   * generates a key for this call. `replayed` is also true if an earlier attempt of this call succeeded but its
-   * response was lost.
+   * As the port says, but without the `scope` of the idempotency key: the service uses the id of the API key, so
+   * callers of your program who share this client must not choose equal keys. The key travels in a header, so it must
+   * consist of visible ASCII characters other than `"` and `\`. Without one the client generates a key for this call.
+   * `replayed` is also true if an earlier attempt of this call succeeded but its response was lost.
    */
   createPet(
     pet: NewPet,

@@ -96,8 +96,8 @@ export function requestSender(options: AnimalStoreClientOptions): Send {
     try {
       return await unlessAborted(sendWithRetries(makeRequest(), signal), signal);
     } catch (error) {
-      const isOwnTimeout = given === undefined && error === signal.reason;
-      throw isOwnTimeout ? new UnavailableError('responding within 30 s', { cause: error }) : error;
+      if (given !== undefined || error !== signal.reason) throw error;
+      throw new UnavailableError('responding within 30 s', { cause: error });
     }
   };
 }

@@ -40,19 +40,21 @@ const textRoute = (path: string, headers: HeaderFields, body: string): Route =>
   });
 
 /** Matches gzip, but not with a quality of 0. */
-const ACCEPTS_GZIP = /\bgzip\b(?! *; *q=0(?:\.0*)? *(?:,|$))/i;
+const GZIP = /\bgzip\b(?! *; *q=0(?:\.0*)? *(?:,|$))/i;
 
 /** Serves a file compressed, or plain to a client that does not accept gzip. */
 const fileRoute = ({ name, type, gzip }: DocsFile, shared: HeaderFields): Route =>
   openRoute(`/docs/${name}`, {
     async handle({ request }) {
-      // Also Origin: this Vary replaces that of `crossOriginHeaders`.
-      const headers = { ...shared, Vary: 'Accept-Encoding, Origin', 'Content-Type': type };
-      if (ACCEPTS_GZIP.test(request.header('accept-encoding') ?? '')) {
-        const compressed = { ...headers, 'Content-Encoding': 'gzip' };
-        return respondConditionally(request, { status: 200, headers: compressed, body: gzip });
-      }
-      return respondConditionally(request, { status: 200, headers, body: await gunzip(gzip) });
+      const acceptsGzip = GZIP.test(request.header('accept-encoding') ?? '');
+      const headers = {
+        ...shared,
+        'Content-Type': type,
+        ...(acceptsGzip && { 'Content-Encoding': 'gzip' }),
+        Vary: 'Accept-Encoding, Origin', // also Origin: it replaces the Vary of `crossOriginHeaders`
+      };
+      const body = acceptsGzip ? gzip : await gunzip(gzip);
+      return respondConditionally(request, { status: 200, headers, body });
     },
   });
 

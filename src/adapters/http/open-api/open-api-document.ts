@@ -60,7 +60,7 @@ const error = (description: string, ...names: readonly HeaderName[]) => ({
   content: json('Error'),
 });
 
-/** Errors of the listening server. Operations with a 400 of their own override this one. */
+/** Errors of the listening server, so without an operation's headers. A 400 of an operation replaces this one. */
 const SERVER_ERRORS = {
   400: error('The request is not valid HTTP/1.1.'),
   408: error('The request did not come in time.'),

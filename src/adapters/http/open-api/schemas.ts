@@ -21,10 +21,10 @@ const PetStatus = Type.Enum(PET_STATUSES, {
   description: 'Availability of an animal.', // no example: tools would send it as the filter
 });
 
-// Without `default`: generators would make the member required. Unsafe, because a Ref by path has no static type.
-const status = Type.Optional(
-  Type.Unsafe<Static<typeof PetStatus>>({ $ref: '#/components/schemas/PetStatus' }),
-);
+const refTo = <T>(name: string) => Type.Unsafe<T>({ $ref: `#/components/schemas/${name}` });
+
+// Without `default`: generators would make the member required.
+const status = Type.Optional(refTo<Static<typeof PetStatus>>('PetStatus'));
 
 const name = Type.String({
   minLength: 1,
@@ -83,7 +83,7 @@ export const SCHEMAS = {
   Pet,
   NewPet,
   PetChange,
-  Pets: Type.Array(Type.Ref('#/components/schemas/Pet'), {
+  Pets: Type.Array(refTo<Static<typeof Pet>>('Pet'), {
     description: 'Animals, in ascending order of `id`.',
     maxItems: PAGE_LIMIT.maximum,
     examples: [[{ id: 1n, ...BELLA }]],
