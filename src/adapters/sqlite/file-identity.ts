@@ -2,7 +2,7 @@
 
 import * as fs from 'node:fs';
 import { UnavailableError } from '../../domain/errors.js';
-import { hasContent } from './store-file.js';
+import { hasContent, isInWalMode } from './store-file.js';
 import { StoreFileError } from './store-file-error.js';
 
 /** Device and inode: another file at the same path has others. */
@@ -43,17 +43,4 @@ export function requireOwnLog(file: string): void {
     file,
     `is not the file of ${log}: put back the file of that log, or move the log away`,
   );
-}
-
-/** In the header of a database: https://sqlite.org/fileformat.html#file_format_version_numbers */
-const WRITE_VERSION_OFFSET = 18;
-const WAL_VERSION = 2;
-
-function isInWalMode(file: string): boolean {
-  if (!fs.existsSync(file)) return false;
-  const header = new Uint8Array(WRITE_VERSION_OFFSET + 1);
-  const descriptor = fs.openSync(file, 'r');
-  fs.readSync(descriptor, header);
-  fs.closeSync(descriptor);
-  return header[WRITE_VERSION_OFFSET] === WAL_VERSION;
 }

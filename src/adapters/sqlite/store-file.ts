@@ -12,7 +12,7 @@ const NO_FILE = /^(?:$|:memory:$|\/\/(?!\/))/;
 
 /**
  * The absolute path of a file, behind links: SQLite keeps the log there.
- * @throws {StoreFileError} `path` names no file
+ * @throws {StoreFileError} `path` names no file, or links to none
  */
 export function filePath(path: string): string {
   if (NO_FILE.test(path))
@@ -20,12 +20,29 @@ export function filePath(path: string): string {
       `'${path}'`,
       'names no file: a store needs one, such as data/animals.db',
     );
-  return fs.existsSync(path) ? fs.realpathSync(path) : resolve(path);
+  if (fs.existsSync(path)) return fs.realpathSync(path);
+  if (fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
+    throw new StoreFileError(path, 'is a link to a file that does not exist: name that file');
+  return resolve(path);
 }
 
 /** Whether a file exists and is not empty. */
 export const hasContent = (file: string): boolean =>
   (fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
+
+/** In the header of a database: https://sqlite.org/fileformat.html#file_format_version_numbers */
+const WRITE_VERSION_OFFSET = 18;
+const WAL_VERSION = 2;
+
+/** Whether a file is a database whose log is a `-wal`. */
+export function isInWalMode(file: string): boolean {
+  if (!fs.existsSync(file)) return false;
+  const header = new Uint8Array(WRITE_VERSION_OFFSET + 1);
+  const descriptor = fs.openSync(file, 'r');
+  fs.readSync(descriptor, header);
+  fs.closeSync(descriptor);
+  return header[WRITE_VERSION_OFFSET] === WAL_VERSION;
+}
 
 /**
  * Creates a missing file, with its folders, for this user alone. SQLite syncs the file's folder at the first commit.
