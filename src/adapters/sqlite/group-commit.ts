@@ -5,7 +5,10 @@ import { retryWhileBusy } from './retry-while-busy.js';
 
 /** A call that waits for its transaction. */
 interface Write {
-  /** Does the work of the call. Returns a function that settles the call, for after the commit. */
+  /**
+   * Does the work of the call. Returns a function that settles the call, for after the commit. Throws to roll back the
+   * group: the call is rejected by then.
+   */
   readonly attempt: () => () => void;
   readonly reject: (error: unknown) => void;
   /** Once it is aborted, the work is skipped: the caller has its rejection already. */
@@ -69,7 +72,7 @@ export function groupCommit(database: DatabaseSync, beforeWriting: () => void) {
         } catch (error) {
           // The work has changed nothing: only its own call fails.
           if (isAnimalStoreError(error)) return () => reject(error);
-          // The work may be half done: this call gets its own error, the others the one below.
+          // The work may be half done.
           reject(error);
           throw new UnavailableError('writing together with a call that failed', { cause: error });
         }

@@ -4,7 +4,7 @@ import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { BUSY_TIMEOUT } from './retry-while-busy.js';
-import { createSchema, requireStore } from './schema.js';
+import { createSchema, requireStore, type RequireStoreOptions } from './schema.js';
 import { hasCode } from './sqlite-errors.js';
 import { syncFile, syncFolder } from './store-file.js';
 import { StoreFileError } from './store-file-error.js';
@@ -17,7 +17,7 @@ export function openSnapshot(file: string): DatabaseSync {
 }
 
 export function openToWrite(file: string, create: boolean): DatabaseSync {
-  refuseForeignFile(file, create);
+  refuseForeignFile(file, { mayBeEmpty: create });
   return openDatabase(file, { readOnly: false }, (database) => {
     if (create) createSchema(database);
     requireStore(database, file);
@@ -33,9 +33,9 @@ export function openToWrite(file: string, create: boolean): DatabaseSync {
 }
 
 /** Refuses a foreign file through a connection that cannot change it. */
-function refuseForeignFile(file: string, mayBeEmpty: boolean): void {
+function refuseForeignFile(file: string, options: RequireStoreOptions): void {
   try {
-    openToRead(file, mayBeEmpty).close();
+    openToRead(file, options).close();
   } catch (error) {
     // After a crash, only a connection that writes can recover the log or journal: it checks the file again.
     if (!hasCode(error, 'READONLY')) throw error;
@@ -54,11 +54,11 @@ function syncLog(file: string): void {
 }
 
 /** @throws {StoreFileError} there is no file, or it is no store */
-export function openToRead(file: string, mayBeEmpty = false): DatabaseSync {
+export function openToRead(file: string, options?: RequireStoreOptions): DatabaseSync {
   if (!fs.existsSync(file))
     throw new StoreFileError(file, 'does not exist: name the file of a store');
   return openDatabase(file, { readOnly: true }, (database) =>
-    requireStore(database, file, mayBeEmpty),
+    requireStore(database, file, options),
   );
 }
 

@@ -44,8 +44,17 @@ export function createSchema(database: DatabaseSync): void {
   database.exec('COMMIT');
 }
 
+export interface RequireStoreOptions {
+  /** Whether the database may have no tables yet. Default: false. */
+  readonly mayBeEmpty?: boolean;
+}
+
 /** @throws {StoreFileError} another program or version wrote the database, or it has a trigger */
-export function requireStore(database: DatabaseSync, file: string, mayBeEmpty = false): void {
+export function requireStore(
+  database: DatabaseSync,
+  file: string,
+  { mayBeEmpty = false }: RequireStoreOptions = {},
+): void {
   if (mayBeEmpty && isEmpty(database)) return;
   if (pragma(database, 'application_id') !== APPLICATION_ID)
     throw new StoreFileError(file, 'is not a store of this program: name another file');
