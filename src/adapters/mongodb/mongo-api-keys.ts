@@ -19,7 +19,7 @@ export function mongoApiKeys({ database, read, write }: MongoConnection): ApiKey
       return write(
         'adding an API key',
         options,
-        async () => (await insert({ _id: id, ...fields })) === undefined,
+        async () => (await insert({ _id: id, ...fields })) === 'stored',
       );
     },
 

@@ -14,6 +14,12 @@ const CALL_TIMEOUT = 4000;
 /** How long to wait for the client to close, in milliseconds. */
 const CLOSE_TIMEOUT = 4000;
 
+/**
+ * Does one write, and may be called again after a transient failure. Calls `requireTime` before it writes, if it has
+ * waited: that throws once the call was rejected.
+ */
+export type WriteWork<Result> = (requireTime: () => void) => Promise<Result>;
+
 export type MongoConnection = ReturnType<typeof mongoConnection>;
 
 /** The database of one store, and how calls use it. */
@@ -30,7 +36,7 @@ export function mongoConnection(database: Db, mode: OpenMode) {
   async function run<Result>(
     doing: string,
     { signal }: CallOptions = {},
-    work: (requireTime: () => void) => Promise<Result>,
+    work: WriteWork<Result>,
     timeout = CALL_TIMEOUT,
   ): Promise<Result> {
     signal?.throwIfAborted();
@@ -54,7 +60,7 @@ export function mongoConnection(database: Db, mode: OpenMode) {
   async function write<Result>(
     doing: string,
     options: CallOptions = {},
-    work: () => Promise<Result>,
+    work: WriteWork<Result>,
   ): Promise<Result> {
     options.signal?.throwIfAborted();
     requireWritable(mode, doing);
@@ -63,7 +69,7 @@ export function mongoConnection(database: Db, mode: OpenMode) {
       try {
         await preparing;
         requireTime();
-        return await work();
+        return await work(requireTime);
       } catch (error) {
         // The next try prepares again: the preparation may have failed, or an election may have undone it.
         if (isStoreFailure(error)) preparing = undefined;

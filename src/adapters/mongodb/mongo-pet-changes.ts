@@ -21,10 +21,7 @@ export function mongoPetChanges({ database, write }: MongoConnection): PetChange
     while (true) {
       const updated = await pets
         .findOneAndUpdate(filterOf(id, from), update, { returnDocument: 'after' })
-        .catch((cause: unknown): never => {
-          // An `UnavailableError` is not retried: the interrupted update may have taken effect.
-          throw isTransient(cause) ? new UnavailableError(doing, { cause }) : cause;
-        });
+        .catch(withoutRetry(doing));
       if (updated) return updated;
       if (from === undefined) return undefined;
       const found = await pets.findOne(filterOf(id), READ_OPTIONS);
@@ -52,3 +49,10 @@ export function mongoPetChanges({ database, write }: MongoConnection): PetChange
     },
   };
 }
+
+/** Ends the retries after a transient failure: the interrupted update may have taken effect. */
+const withoutRetry =
+  (doing: string) =>
+  (cause: unknown): never => {
+    throw isTransient(cause) ? new UnavailableError(doing, { cause }) : cause;
+  };

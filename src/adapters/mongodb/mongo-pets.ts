@@ -3,7 +3,7 @@ import { claimId, replayOf } from '../../application/store-rules.js';
 import { IdempotencyConflictError, UnavailableError } from '../../domain/errors.js';
 import { fingerprintOf, petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import { READ_OPTIONS } from './mongo-client.js';
-import type { MongoConnection } from './mongo-connection.js';
+import type { MongoConnection, WriteWork } from './mongo-connection.js';
 import {
   filterOf,
   petCollection,
@@ -23,7 +23,7 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
    * Returns a function that adds an animal. Each try uses the same id, so a lost reply adds no second animal. Resolves
    * to `undefined` if another animal has the claim.
    */
-  function adder(pet: UnsavedPet, claim?: StoredClaim): () => Promise<Pet | undefined> {
+  function adder(pet: UnsavedPet, claim?: StoredClaim): WriteWork<Pet | undefined> {
     const { name, categoryId, status } = pet;
     // A stored claim never changes. Without one, equal fields mean ours.
     const isOwn = (stored: PetDocument): boolean =>
@@ -33,11 +33,12 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
     const insert = retryableInsert(pets, isOwn);
     let id: bigint | undefined;
 
-    return async () => {
+    return async (requireTime) => {
       id ??= await ids.take();
-      const taken = await insert({ _id: id, name, categoryId, status, claim });
-      if (taken === undefined) return petWithId(id, pet);
-      if (taken === 'claim.key') return undefined;
+      requireTime();
+      const outcome = await insert({ _id: id, name, categoryId, status, claim });
+      if (outcome === 'stored') return petWithId(id, pet);
+      if (outcome === 'claim.key taken') return undefined;
       const cause = new Error(
         `the new id ${id} is taken. If that recurs, the counter of ids is behind: restore the whole database.`,
       );
@@ -55,8 +56,8 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
       const { fingerprint, keepUntil } = claim;
       const key = claimId(claim);
       const add = adder(pet, { key, fingerprint, keepUntil });
-      return write('adding an animal', options, async () => {
-        const added = await add();
+      return write('adding an animal', options, async (requireTime) => {
+        const added = await add(requireTime);
         if (added) return { pet: added, replayed: false };
         const earlier = await pets.findOne({ 'claim.key': { $eq: key } }, READ_OPTIONS);
         if (earlier?.claim && earlier.claim.keepUntil > now)

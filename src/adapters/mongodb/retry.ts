@@ -10,8 +10,8 @@ const LONGEST_PAUSE = 200;
 
 /**
  * Does `work`, and retries it after each transient failure, for `timeout` milliseconds at most or until `signal` is
- * aborted. A try in progress continues: if the driver got the signal, it would close the connection. `work` calls
- * `requireTime` before it writes, if it has waited: it throws once the call was rejected.
+ * aborted. A try in progress continues: if the driver got the signal, it would close the connection. `work` gets a
+ * function that throws once the call was rejected.
  * @throws the last failure, `signal.reason`, or a `TimeoutError` if the first try takes too long
  */
 export async function retry<Result>(
@@ -23,7 +23,7 @@ export async function retry<Result>(
   let failure: unknown;
 
   function requireTime(): void {
-    if (isOver) throw failure;
+    if (isOver) throw new Error('the call was already rejected');
   }
 
   async function tryUntilDone(): Promise<Result> {
