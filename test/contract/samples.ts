@@ -78,8 +78,8 @@ export const TRICKY_PETS: readonly UnsavedPet[] = [
 export const HOUR = 60 * 60 * 1000;
 export const DAY = 24 * HOUR;
 
-/** Real time: a store may remove claims that expired an hour ago by its own clock. */
-const START = Date.now();
+/** The suite's start, in real time: a store may remove claims that expired an hour ago by its own clock. */
+export const START = Date.now();
 
 /** A claim that is kept for 24 hours after the suite's start. */
 const sampleClaim = (fields: Partial<Claim> = {}): Claim =>
