@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpRequest, type Agent, type IncomingMessage } from 'node:http';
 import { arrayBuffer } from 'node:stream/consumers';
 import type { HttpInterfaceOptions } from '../../../src/adapters/http/index.js';
 import { petJson } from '../../../src/adapters/http/operations.js';
@@ -26,11 +26,14 @@ export interface RowResponse {
   readonly body: string;
   /** Whether the client was told to send its body. Only a socket shows it. */
   readonly continued?: boolean;
+  /** Whether the connection had served another request. Only a socket shows it. */
+  readonly isReused?: boolean;
 }
 
 /** What a rule can do with the service. */
 export interface TestedService {
-  readonly send: (request: RowRequest) => Promise<RowResponse>;
+  /** Without an agent, each request has its own connection. */
+  readonly send: (request: RowRequest, agent?: Agent) => Promise<RowResponse>;
   /** The animals of the store as JSON, in ascending order of id. */
   readonly animals: () => Promise<readonly string[]>;
 }
@@ -47,7 +50,8 @@ export async function withService(
   const alive = setInterval(() => {}, 60_000); // keeps the process alive: the deadline's timer is unref'd
   try {
     await run({
-      send: (request) => (fetch ? sendByFetch(url, request, fetch) : sendOverSocket(url, request)),
+      send: (request, agent) =>
+        fetch ? sendByFetch(url, request, fetch) : sendOverSocket(url, request, agent),
       animals: async () => (await pets.list({ limit: 1000 })).map(petJson),
     });
   } finally {
@@ -71,11 +75,15 @@ async function sendByFetch(
   return { status: response.status, headers: response.headers, body: decoded(bytes) };
 }
 
-async function sendOverSocket(url: string, request: RowRequest): Promise<RowResponse> {
+async function sendOverSocket(
+  url: string,
+  request: RowRequest,
+  agent: Agent | false = false,
+): Promise<RowResponse> {
   const { method, path, body = '' } = request;
   const { host, hostname, port } = new URL(url);
   const headers = headersOverSocket(request, host);
-  const sending = httpRequest({ hostname, port, method, path, headers, agent: false });
+  const sending = httpRequest({ hostname, port, method, path, headers, agent });
   const awaitsContinue = hasHeader(request, 'Expect'); // Node.js then sends the head at once
   let continued = false;
   sending.on('continue', () => {
@@ -90,7 +98,13 @@ async function sendOverSocket(url: string, request: RowRequest): Promise<RowResp
     values.map((value) => [name, value] as const),
   );
   const text = decoded(await arrayBuffer(response));
-  return { status, headers: headersFrom(received), body: text, continued };
+  return {
+    status,
+    headers: headersFrom(received),
+    body: text,
+    continued,
+    isReused: sending.reusedSocket,
+  };
 }
 
 /** Names and values in turn, as `node:http` takes them. */
