@@ -104,10 +104,10 @@ describe('The container', () => {
 
   it('closes the store of a service that cannot listen', async () => {
     const shelf = new Shelf();
-    const settings = { ...SETTINGS, storeUrl: 'shelf:1', host: 'host.invalid' };
+    const settings = { ...SETTINGS, storeUrl: 'shelf:1', host: '192.0.2.1' };
 
     await rejects(startService(await createContainer(settings, [shelf.module])), {
-      code: 'ENOTFOUND',
+      code: 'EADDRNOTAVAIL',
     });
     expect(shelf.closed).to.equal(1);
   });
