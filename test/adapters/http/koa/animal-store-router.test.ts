@@ -258,22 +258,25 @@ describe('The body of a request on Koa', () => {
   });
 
   it('leaves its connection usable if it was too large', async () => {
-    const url = new URL(await mounted([], { settings: { bodyLimit: 10 } }));
+    const url = `${await mounted([], { settings: { bodyLimit: 10 } })}/v1/pets`;
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const sockets = new Set<unknown>();
     const send = (method: string, body: string) =>
       new Promise((resolve, reject) => {
         const sending = httpRequest(
-          new URL('/v1/pets', url),
+          url,
           { method, agent, headers: { ...KEY, 'transfer-encoding': 'chunked' } },
           (response) => response.resume().once('end', () => resolve(response.statusCode)),
         );
-        sending.once('error', reject).end(body);
+        sending.once('socket', (socket) => sockets.add(socket)).once('error', reject);
+        sending.end(body);
       });
 
     const statuses = [await send('POST', ' '.repeat(200_000)), await send('POST', '{}')];
 
     agent.destroy();
     expect(statuses).to.deep.equal([413, 400]);
+    expect(sockets.size, 'connections').to.equal(1);
   });
 });
 
