@@ -149,10 +149,12 @@ const BROKEN_STORES: BrokenAdapters<BrokenStore> = {
     'true for every removal': brokenPort('changes', (changes) => ({
       remove: async (...given) => (await changes.remove(...given)) || true,
     })),
-    'ids that are counted after reopening': ({ pets }, handle) => {
+    'ids that are counted after reopening': ({ pets, transfer }, handle) => {
       const add = async (pet: UnsavedPet) => {
         const { length } = await pets.list({ limit: 1000 });
-        return petWithId(BigInt(length + 1), pet);
+        const added = petWithId(BigInt(length + 1), pet);
+        await transfer.writePets([added], added.id);
+        return added;
       };
       return handle === 'reopened' ? { pets: { ...pets, add } } : {};
     },
