@@ -77,11 +77,17 @@ describe('Writing to an SQLite store', () => {
 describe('An SQLite store whose file was', () => {
   afterEach(cleanUp);
 
+  /** Each returns a function that puts the file back, if it still exists. */
   const DISPLACED = {
-    removed: (file: string) => fs.rmSync(file),
+    removed: (file: string) => {
+      fs.rmSync(file);
+      return () => {};
+    },
     replaced: (file: string) => {
-      fs.renameSync(file, `${file}.away`);
-      fs.copyFileSync(`${file}.away`, file);
+      const away = `${file}.away`;
+      fs.renameSync(file, away);
+      fs.copyFileSync(away, file);
+      return () => fs.renameSync(away, file);
     },
   };
   for (const [what, displace] of Object.entries(DISPLACED))
@@ -89,11 +95,10 @@ describe('An SQLite store whose file was', () => {
       const file = await closedStore();
       const { pets, check, close } = await open(file);
       await pets.add(rex);
-      displace(file);
+      const putBack = displace(file);
       await delay(1001);
       expect(await unavailable(pets.add(rex))).to.include(`${file} was removed or replaced`);
-      fs.rmSync(file, { force: true });
-      if (what === 'replaced') fs.renameSync(`${file}.away`, file);
+      putBack();
       await unavailable(check());
       await unavailable(pets.add(rex));
       await close();
