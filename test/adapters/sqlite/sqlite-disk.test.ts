@@ -41,6 +41,7 @@ async function traced(file: string, script: string): Promise<readonly string[]> 
     .readFileSync(log, 'utf8')
     .split('\n')
     .map((line) => {
+      // 12 fsync(5</tmp/x/animals.db>) = 0, or: 12 link("/tmp/x/animals.db", "/tmp/x/other.db") = 0
       const [, call, path = ''] = /(\w+)\((?:\d+<)?"?([^>"]*)/.exec(line) ?? [];
       return line.includes('"done') ? 'done' : `${call} ${path.replace(dirname(file), '')}`;
     });
