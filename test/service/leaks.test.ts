@@ -22,8 +22,9 @@ async function leftBehind(work: () => Promise<unknown>): Promise<readonly string
       // The clock of the Date header: all servers of the process share it, and it ends with the second.
       if (frames.some((frame) => frame.includes('node:internal/http'))) return;
       const place = frames.find((frame) => frame.includes('/src/'));
-      if (place !== undefined || !frames.some((frame) => /file:|\(\/|node_modules/.test(frame)))
-        held.set(id, `${kind} ${place?.trim() ?? 'of Node.js'}`);
+      if (place !== undefined) held.set(id, `${kind} ${place.trim()}`);
+      else if (frames.every((frame) => !/file:|\(\/|node_modules/.test(frame)))
+        held.set(id, `${kind} of Node.js`);
     },
     destroy: (id) => void held.delete(id),
   }).enable();
