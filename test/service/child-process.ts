@@ -17,6 +17,7 @@ export class Child {
   readonly ended: Promise<number | string>;
   out = '';
   err = '';
+  #changed = Promise.withResolvers<void>();
 
   constructor(command: string, args: readonly string[], folder: string, environment: Environment) {
     const { PATH = '', HOME = '', NODE_V8_COVERAGE: coverage } = process.env;
@@ -24,9 +25,11 @@ export class Child {
     this.process = spawn(command, args, { cwd: folder, env, detached: true });
     this.process.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.out += text;
+      this.#change();
     });
     this.process.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.err += text;
+      this.#change();
     });
     Child.#running.add(this);
     this.ended = once(this.process, 'close').then(([code, signal]) => {
@@ -41,9 +44,7 @@ export class Child {
       const found = pattern.exec(this.out + this.err);
       if (found) return found;
       if (!Child.#running.has(this)) throw new Error(`ended without ${pattern}: ${this.err}`);
-      const streams = [this.process.stdout, this.process.stderr];
-      const written = streams.map((stream) => stream && once(stream, 'data').catch(() => {}));
-      await Promise.race([...written, this.ended]);
+      await Promise.race([this.#changed.promise, this.ended]);
     }
   }
 
@@ -71,6 +72,11 @@ export class Child {
   static async endAll(): Promise<void> {
     for (const child of this.#running) child.signalGroup('SIGKILL');
     await Promise.all([...this.#running].map(({ ended }) => ended));
+  }
+
+  #change(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
   }
 }
 
