@@ -13,18 +13,21 @@ const WRITERS = 8;
 
 /**
  * Runs the service under strace and creates animals. It ends once in order, and then `crashes` times while a commit is
- * being synced; the writers retry what was not acknowledged. Returns the record, and the number of animals that were created.
+ * being synced; the writers retry what was not acknowledged. Returns the record, the number of animals that were created,
+ * and the number of crashes that did not happen.
  */
 async function recordOf(folder, { creates, crashes }) {
   const logs = [];
   let service;
-  const start = async (...inject) => {
-    logs.push(join(folder, `log${logs.length}`));
-    const wrapper = ['strace', ...recording(logs.at(-1)), ...inject];
+  const start = async (isAfterCrash, ...inject) => {
+    const log = join(folder, `log${logs.length}`);
+    logs.push({ log, isAfterCrash });
+    const wrapper = ['strace', ...recording(log), ...inject];
     service = await serve(join(folder, 'store', 'animals.db'), wrapper);
   };
   let number = 0;
   let last = creates;
+  let missed = 0;
   const nextName = () => {
     if (number >= last) return undefined;
     number += 1;
@@ -32,30 +35,29 @@ async function recordOf(folder, { creates, crashes }) {
   };
   const writeAll = (writers) => write(writers, nextName, () => service);
 
-  await start();
+  await start(false);
   await writeAll(WRITERS);
   await service.stop();
   for (let crash = 0; crash < crashes; crash += 1) {
     // It dies in a sync of its log, when all of the commit is written.
-    await start('-e', `inject=fsync,fdatasync:signal=KILL:when=${10 + crash}`);
+    await start(false, '-e', `inject=fsync,fdatasync:signal=KILL:when=${10 + crash}`);
     last += 1000;
     // One writer: were others waiting, their commits after the restart would sync the log, too.
     const writing = writeAll(1);
-    await Promise.race([service.end(), writing]);
+    const isKilled = service.end().then(([, signal]) => signal === 'SIGKILL');
+    if (!(await Promise.race([isKilled, writing.then(() => false)]))) missed += 1;
     await service.end('SIGKILL');
     last = number; // no new creates: only the writers' retries are still to come
-    await start();
+    await start(true);
     await writing;
     await service.end(crash % 2 ? 'SIGKILL' : 'SIGTERM');
   }
   await delay(200); // strace may have a line to write
-  const record = logs.flatMap((log, run) => {
-    // After the first, every other run follows a crash.
-    const isAfterCrash = run > 0 && run % 2 === 0;
+  const record = logs.flatMap(({ log, isAfterCrash }) => {
     const all = events(readFileSync(log, 'latin1'), folder);
     return all.map((event) => Object.assign(event, { isAfterCrash }));
   });
-  return { record, created: number };
+  return { record, created: number, missed };
 }
 
 /**
@@ -106,11 +108,12 @@ export async function attack({ short, show, random }) {
     return 'strace, and the right to trace processes';
   using folder = temporaryFolder();
   const amount = short ? { creates: 200, crashes: 2 } : { creates: 800, crashes: 6 };
-  const { record, created } = await recordOf(folder.path, amount);
+  const { record, created, missed } = await recordOf(folder.path, amount);
   const found = await cut(folder.path, record, short ? 60 : 300, random);
   console.log(
     `${record.length} events, ${found.acknowledged} creates acknowledged, ${found.disks} disks`,
   );
+  show('crashes that did not happen', missed);
   show('creates whose acknowledgement was not recorded', created - found.acknowledged);
   show('disks that lack what was acknowledged', found.lost);
   show('disks with an animal twice, or not claimed once', found.twice);
