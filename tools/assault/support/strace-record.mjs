@@ -33,10 +33,11 @@ function* callsIn(record) {
   for (const line of record.split('\n')) {
     const [, thread, resumed, rest] = LINE.exec(line) ?? [];
     if (thread === undefined) continue;
-    const isUnfinished = rest.endsWith('<unfinished ...>');
-    const text = resumed ? begun.get(thread) + rest : rest.replace(' <unfinished ...>', '');
-    if (isUnfinished) begun.set(thread, text);
-    yield { text, isUnfinished, isResumed: resumed !== undefined };
+    const begins = resumed === undefined;
+    const ends = !rest.endsWith('<unfinished ...>');
+    const text = begins ? rest.replace(' <unfinished ...>', '') : begun.get(thread) + rest;
+    if (!ends) begun.set(thread, text);
+    yield { text, begins, ends };
   }
 }
 
@@ -46,7 +47,7 @@ function* callsIn(record) {
  */
 export function events(record, folder) {
   const found = [];
-  for (const { text, isUnfinished, isResumed } of callsIn(record)) {
+  for (const { text, begins, ends } of callsIn(record)) {
     const [, call, inside = '', result] = CALL.exec(text) ?? [];
     // The first text is a path; the others are data.
     const [first, ...others] = inside.matchAll(TEXTS).map(([, hex]) => bytesOf(hex));
@@ -55,12 +56,12 @@ export function events(record, folder) {
     if (/^writev?$/.test(call) && !path.startsWith('/')) {
       // Counted from its beginning on: nobody knows when the client reads it.
       const [head, body] = String(data).split('\r\n\r\n');
-      if (!isResumed && head.startsWith('HTTP/1.1 201'))
+      if (begins && head.startsWith('HTTP/1.1 201'))
         found.push({ call: 'ack', acknowledged: body });
       continue;
     }
     // Also skipped without a result: the process died in the call.
-    if (isUnfinished || !(Number(result) >= 0)) continue;
+    if (!ends || !(Number(result) >= 0)) continue;
     if (!path.startsWith(folder) || path.endsWith('-shm')) continue;
     // The last number: of pwrite64 where the write begins, of ftruncate where the file then ends.
     const position = Number(/, (\d+)$/.exec(inside)?.[1]);
