@@ -18,6 +18,7 @@ database.exec(`
 const COLUMNS = 'id, name, category_id AS categoryId, status';
 const insert = database.prepare('INSERT INTO pets (name, category_id, status) VALUES (?, ?, ?)');
 const select = database.prepare(`SELECT ${COLUMNS} FROM pets WHERE id = ?`);
+// `LIMIT +?`: with a plain `LIMIT ?`, SQLite plans the statement again for each value.
 const selectAll = database.prepare(`SELECT ${COLUMNS} FROM pets WHERE id > ? ORDER BY id LIMIT +?`);
 const selectByStatus = database.prepare(
   `SELECT ${COLUMNS} FROM pets WHERE status = ? AND id > ? ORDER BY id LIMIT +?`,
