@@ -2,9 +2,9 @@
 // and requests a second; first in a new process, then with many clients and with one. The programs take turns in short
 // rounds, so that other load on the machine hits all alike. Prints medians. CPU times are also compared with those of
 // the first program, round by round.
-//   npm run build && npm install --prefix tools/peers
+//   npm run build && npm ci --prefix tools/peers
 //   npm run measure [-- NAME...] [--rounds 9] [--clients 32]
-// NAME: fastify, hono, koa, animal-store, or the folder of another checkout that is built. Default: these four.
+// NAME: fastify, hono, koa, animal-store, or the folder of another clone that is built. Default: these four.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
