@@ -169,6 +169,7 @@ describe('import', () => {
     const edited = readFileSync(`${folder}/export.csv`, 'utf8').replace('Bella,-8', 'Bello,-8');
     expect((await importText(edited)).out).to.include('added: 0, changed: 1');
     expect(await stored()).to.deep.equal([REX, { ...BELLA, name: 'Bello' }]);
+    expect(shelf.modes.at(-1), 'how changes alone open the store').to.equal('existing');
   });
 
   it('names the line of an id that no animal has, and stores nothing', async () => {

@@ -98,6 +98,15 @@ describe('Opening an SQLite store', () => {
       expect(stateOf(dirname(file))).to.deep.equal(before);
     });
 
+  it('refuses a link whose file was moved away, and leaves the log of that file', async () => {
+    const file = testFile();
+    fs.symlinkSync(`${file}.real`, file);
+    fs.writeFileSync(`${file}.real-wal`, 'animals');
+    for (const mode of MODES)
+      await refused(open(file, { mode }), 'is a link to a file that does not exist');
+    expect(fs.readFileSync(`${file}.real-wal`, 'utf8')).to.equal('animals');
+  });
+
   it('creates a store only in mode create', async () => {
     const file = testFile();
     for (const mode of ['existing', 'read'] as const)
