@@ -54,6 +54,8 @@ export class PostgresPetRepository {
       query_timeout: 30_000, // else queries that hang could hold all connections of the pool
     });
     this.#pool.on('error', () => {}); // an idle connection failed: the pool replaces it
+    // A connection that fails in use rejects its queries, and emits `error`: without a listener the process would end.
+    this.#pool.on('connect', (client) => client.on('error', () => {}));
   }
 
   async add(animal, { signal } = {}) {
