@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { storeTests } from 'animal-store/contract';
+import pg from 'pg';
 import { openPostgresStore } from './adapter.mjs';
 import { missingServer, startPostgres } from './postgres-server.mjs';
+
+/** A connection that removes an animal is lost while it does so. */
+const LOSE = `
+  CREATE RULE lose AS ON DELETE TO pets
+  DO INSTEAD SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(10)`;
 
 const FIDO = { name: 'Fido', categoryId: 1n, status: 'sold' };
 const missing = await missingServer();
@@ -65,6 +71,19 @@ describe('openPostgresStore', { skip: missing }, () => {
     const { replayed } = await pets.addOnce(FIDO, claim, 999);
     await opened.close();
     assert.equal(replayed, true);
+  });
+
+  it('fails only the call whose connection is lost', async () => {
+    const { url } = await server.create();
+    const store = await openPostgresStore(url);
+    const { id } = await store.pets.add(FIDO);
+    const client = new pg.Client(url);
+    await client.connect();
+    await client.query(LOSE);
+    await client.end();
+    await assert.rejects(store.changes.remove(id), { code: 'service_unavailable' });
+    assert.equal((await store.pets.findById(id)).id, id);
+    await store.close();
   });
 
   storeTests({ describe, it, open, without: ['apiKeys', 'transfer'] });
