@@ -1,6 +1,6 @@
 /*
  * Reads animals from standard input, one "NAME CATEGORY" a line, adds each to a running service exactly once, and then
- * lists all that are available:
+ * lists all that are available (embedding/add-delivery.mjs adds them to the store without a service):
  *
  *   printf 'Bella 1\nMilo 9223372036854775807\n' |
  *     BASE_URL=http://127.0.0.1:8080/v1 API_KEY=ast_live_... node client.mjs monday

@@ -76,8 +76,8 @@ describe('The example', () => {
     expect(await run('embedding/in-a-file.mjs')).to.match(/^\{"id":3,"name":"Bella"/);
   });
 
-  it('worker-script.mjs adds each line once, however often it runs, and says which is wrong', async () => {
-    const name = 'embedding/worker-script.mjs';
+  it('add-delivery.mjs adds each line once, however often it runs, and says which is wrong', async () => {
+    const name = 'embedding/add-delivery.mjs';
     // The second name is longer than an idempotency key may be.
     const delivery = `Bella ${LARGEST}\n${'Zoë the 2nd '.repeat(80)}-1\n`;
     expect(await run(name, {}, delivery)).to.equal('2 added\n');

@@ -1,15 +1,15 @@
 // Adds a delivery of animals from standard input, one "NAME CATEGORY" a line, to a store that a service may use at the
-// same time:
-//   printf 'Bella 1\nMilo 2\n' | node worker-script.mjs monday
+// same time (client/client.mjs sends one to the service instead):
+//   printf 'Bella 1\nMilo 2\n' | node add-delivery.mjs monday
 // A second run with the same name and lines within 24 hours adds nothing: each create has an idempotency key made of
 // the number and text of its line, whose scope is the delivery.
 import { hash } from 'node:crypto';
 import { createInterface } from 'node:readline';
-import { InvalidPetError, createAnimalStore, parseInt64 } from 'animal-store';
+import { createAnimalStore, parseInt64 } from 'animal-store';
 import { openSqliteStore } from 'animal-store/sqlite';
 
 const [, , delivery] = process.argv;
-if (!delivery) throw new Error('Name the delivery: node worker-script.mjs NAME');
+if (!delivery) throw new Error('Name the delivery: node add-delivery.mjs NAME');
 
 const store = await openSqliteStore(process.env.ANIMALS_FILE ?? 'animals.db');
 const animals = createAnimalStore({ pets: store.pets });
@@ -28,7 +28,7 @@ try {
     if (!replayed) added += 1;
   }
 } catch (error) {
-  if (!(error instanceof InvalidPetError || error instanceof SyntaxError)) throw error;
+  if (error.code !== 'invalid_pet' && !(error instanceof SyntaxError)) throw error;
   console.error(`line ${lineNumber}: ${error.message}`);
   process.exitCode = 1;
 } finally {
