@@ -83,9 +83,14 @@ describe('The example', () => {
     expect(await run(name, {}, delivery)).to.equal('2 added\n');
     expect(await run(name, {}, `${delivery}Milo 2\n`)).to.equal('1 added\n');
     expect(await run(name, { DELIVERY: 'tuesday' }, delivery)).to.equal('2 added\n');
-    const child = start(name, {}, `${delivery}Milo\n`);
-    expect(await child.ended).to.equal(1);
-    expect(child.err).to.equal('line 3: expected a name, a space and a whole number\n');
+    for (const [line, wrong] of [
+      ['Milo', 'expected a name, a space and a whole number'],
+      [' 2', 'The animal is not valid: name must not be blank.'],
+    ]) {
+      const child = start(name, {}, `${delivery}${line}\n`);
+      expect(await child.ended).to.equal(1);
+      expect(child.err).to.equal(`line 3: ${wrong}\n`);
+    }
   });
 
   it('without-sockets.test.mjs passes', async () => {
