@@ -1,4 +1,4 @@
-// Starts the animal store in a host (node-http, koa, express, fastify, hono), with animals in memory:
+// Starts the animal store in a host (node-http by default, koa, express, fastify, hono), with animals in memory:
 //   (cd ../.. && npm pack) && npm install ../../animal-store-*.tgz
 //   API_KEY=a-key-of-your-own PORT=8080 node start.mjs express
 import { once } from 'node:events';
@@ -9,7 +9,8 @@ import { HttpInterface, Readiness } from 'animal-store/http';
 import { openMemoryStore } from 'animal-store/memory';
 
 if (!process.env.API_KEY) throw new Error('Set API_KEY.');
-const [, , host] = process.argv;
+const [, , host = 'node-http'] = process.argv;
+// Each host exports `listen(http, port, animalStore)`, and the `PREFIX` that it serves below, if it has one.
 const { listen, PREFIX = '' } = await import(`./${host}.mjs`);
 
 const { pets, check } = openMemoryStore();
