@@ -48,8 +48,8 @@ function isInteger(source: string): boolean {
 }
 
 /**
- * A number of 16 or more digits, or with a negative exponent: only these can JSON.parse round to a safe integer. Other
- * texts that match only cost time.
+ * JSON.parse can round a fraction to a safe integer only if it has 16 or more digits (a double keeps any 15), or a
+ * negative exponent (`1e-400` becomes 0). Other matches only cost time.
  */
 const MAY_BE_ROUNDED = /[0-9.]{16}|[0-9]e-/i;
 

@@ -89,7 +89,7 @@ export interface ImportOptions extends CallOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** What an import did. With `dryRun` or faults of its own: what it would have done. */
+/** What an import did; what it would have done, if it was a dry run or `faults` is not empty. */
 export interface ImportReport {
   /** Animals that were added. A dry run also counts those that an earlier import added. */
   readonly added: number;
@@ -132,9 +132,8 @@ export async function importPets(
     const { replayed } = await animalStore.createPet(pet, { idempotencyKey, signal });
     if (!replayed) added += 1;
   });
-  if (changes === undefined) return { ...report, added };
   await inBatches(differing, async ([id, { line, change }]) => {
-    const pet = await changes.change(id, change, undefined, { signal });
+    const pet = await changes?.change(id, change, undefined, { signal });
     if (pet === undefined) throw new Error(`Line ${line}: ${noAnimalHas(id)}`);
   });
   return { ...report, added };

@@ -24,7 +24,8 @@ export interface Fault {
 }
 
 /**
- * Base of the errors of an animal store's operations, also those of its stores: so a `switch` over `code` is complete.
+ * Base of every error that an animal store or a driven port may reject with. A `switch` over the `code` of
+ * `AnyAnimalStoreError` is complete.
  */
 export abstract class AnimalStoreError<
   Code extends AnimalStoreErrorCode = AnimalStoreErrorCode,

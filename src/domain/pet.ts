@@ -112,7 +112,7 @@ export const fingerprintOf = ({ name, categoryId, status }: UnsavedPet): string 
 const bigintIfSafe = (value: unknown): unknown => toInt64(value) ?? value;
 
 /**
- * The same fields, checked and frozen.
+ * Checks the fields that are there, `undefined` ones too, and freezes them.
  * @throws {InvalidPetError} naming every field that breaks its rule or is `undefined`
  */
 function checked<Field extends keyof UnsavedPet>(fields: {

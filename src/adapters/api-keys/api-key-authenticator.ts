@@ -34,10 +34,11 @@ export class ApiKeyAuthenticator implements Authenticator {
 
   /** @throws {InvalidParameterError} naming, by position, every static key that is not a bearer token. */
   constructor({ staticKeys = [], apiKeys, clock = systemClock }: ApiKeyAuthenticatorOptions) {
-    const brokenRules = staticKeys.map(
-      (key, index) => [`static key ${index + 1}`, staticKeyFault(key)] as const,
+    requireNoFaults(
+      Object.fromEntries(
+        staticKeys.map((key, index) => [`static key ${index + 1}`, staticKeyFault(key)]),
+      ),
     );
-    requireNoFaults(Object.fromEntries(brokenRules));
     this.#staticIds = new Map(staticKeys.map((key) => [hashApiKey(key), staticKeyId(key)]));
     this.#findById = apiKeys ? cached(apiKeys) : async () => undefined;
     this.#clock = clock;

@@ -6,5 +6,5 @@ export interface Clock {
   now(): Date;
 }
 
-/** The default adapter: the machine's clock. */
+/** The default: the machine's clock. */
 export const systemClock: Clock = { now: () => new Date() };

@@ -25,7 +25,7 @@ export async function* csvRows(
   if (header.done) return;
   const columns = header.value.cells;
   requireFields(columns, ignoreInto);
-  requireWhole(text, fieldNamed(columns.at(-1) ?? ''));
+  requireWhole(text, columns);
   for await (const { cells, line } of records) {
     if (cells.length !== columns.length) {
       yield { line, message: `The line has ${cells.length} cells, not ${columns.length}.` };
@@ -68,8 +68,9 @@ async function* recordsOf(text: string): AsyncGenerator<CsvRecord> {
 const WHOLE_STATUS = new RegExp(`[,;\\t] *"?(?:${PET_STATUSES.join('|')})"? *$`);
 
 /** @throws {UsageError} the last line may be cut off within its last cell: it would import a wrong animal. */
-function requireWhole(text: string, lastColumn: keyof Pet | undefined): void {
-  if (/[\r\n]$/.test(text) || (lastColumn === 'status' && WHOLE_STATUS.test(text))) return;
+function requireWhole(text: string, columns: readonly string[]): void {
+  const endsInStatus = fieldNamed(columns.at(-1) ?? '') === 'status' && WHOLE_STATUS.test(text);
+  if (endsInStatus || /[\r\n]$/.test(text)) return;
   throw new UsageError('The last line may be cut off. If it is not, add a line break.');
 }
 

@@ -61,20 +61,20 @@ async function importFile(
 
   // 132 bits: enough to rule out collisions.
   const source = `import:${hash('sha256', bytes, 'base64url').slice(0, 22)}`;
-  // A store is created only to add animals to it. A dry run reads one only to look up the animals to change.
+  // A dry run needs a store only to look up the animals to change, and only added animals may create one.
+  if (dryRun && plan.toChange.size === 0)
+    return print(io, wouldImport({ added: plan.toAdd.length, changed: 0 }));
   const writeMode = plan.toAdd.length > 0 ? 'create' : 'existing';
-  const report =
-    dryRun && plan.toChange.size === 0
-      ? { added: plan.toAdd.length, changed: 0, faults: [] }
-      : await withStore(context, { mode: dryRun ? 'read' : writeMode }, (store, container) => {
-          const clock = container.get(TOKENS.clock);
-          return importPets(plan, { store, source, dryRun, clock, signal });
-        });
+  const mode = dryRun ? 'read' : writeMode;
+  const report = await withStore(context, { mode }, (store, container) => {
+    const clock = container.get(TOKENS.clock);
+    return importPets(plan, { store, source, dryRun, clock, signal });
+  });
   refuseFaults(io, report.faults);
   await print(io, dryRun ? wouldImport(report) : imported(plan, report));
 }
 
-const wouldImport = ({ added, changed }: ImportReport): string =>
+const wouldImport = ({ added, changed }: Pick<ImportReport, 'added' | 'changed'>): string =>
   `Animals to add: ${added}, to change: ${changed}. Nothing was stored.\n`;
 
 function imported({ toAdd, toChange }: ImportPlan, { added, changed }: ImportReport): string {

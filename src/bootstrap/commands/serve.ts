@@ -33,7 +33,7 @@ async function runService(context: CommandContext, container: Container): Promis
   const { adminPort } = container.get(TOKENS.settings);
   const logger = container.get(TOKENS.logger);
   // Most services have no ADMIN_PORT, and then load no prom-client.
-  const metrics =
+  const serveMetrics =
     adminPort === undefined
       ? undefined
       : (await import('../service/metrics.js')).measure(container);
@@ -44,9 +44,8 @@ async function runService(context: CommandContext, container: Container): Promis
   if (service === 'interrupted') return;
   let metricsServer: MetricsServer | undefined;
   try {
-    metricsServer = await metrics?.serve();
+    metricsServer = await serveMetrics?.();
     await checkAndAnnounce(context, container, service, metricsServer?.url);
-    await interrupted;
   } catch (error) {
     // After a signal, the error is most likely the abort.
     if (!signal.aborted) {
@@ -55,6 +54,7 @@ async function runService(context: CommandContext, container: Container): Promis
       throw error;
     }
   }
+  await interrupted;
   const isInTime = await service.stop();
   metricsServer?.close();
   logger.info('stopped');

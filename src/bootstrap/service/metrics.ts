@@ -6,19 +6,18 @@ import { Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { urlHost } from './host.js';
 import { TOKENS } from './tokens.js';
 
-export interface Metrics {
-  /** Serves the metrics at `ADMIN_PORT`, for Prometheus, without a key. Call it once the service has started. */
-  serve(): Promise<MetricsServer>;
-}
-
 export interface MetricsServer {
   /** The address of the metrics. */
   readonly url: string;
   close(): void;
 }
 
-/** Measures requests and the process. Call it before anything gets the log from the container. */
-export function measure(container: Container): Metrics {
+/**
+ * Measures requests and the process. Call it before anything gets the log from the container.
+ * @returns a function that serves the metrics at `ADMIN_PORT`, for Prometheus, without a key. Call it once the service
+ * has started.
+ */
+export function measure(container: Container): () => Promise<MetricsServer> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const seconds = new Histogram({
@@ -38,7 +37,7 @@ export function measure(container: Container): Metrics {
       log.responded(request);
     },
   }));
-  return { serve: () => serveMetrics(container, registry) };
+  return () => serveMetrics(container, registry);
 }
 
 async function serveMetrics(container: Container, registry: Registry): Promise<MetricsServer> {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { staticKeyFault } from '../../adapters/api-keys/api-key.js';
 import { EXPERIMENTAL, HTTP_SETTING_RULES } from '../../adapters/http/http-settings.js';
 import { isLoopback } from './host.js';
-import * as read from './setting-readers.js';
+import * as reader from './setting-readers.js';
 
 /** One setting of the service, an environment variable. */
 interface Setting {
@@ -17,20 +17,20 @@ interface Setting {
   readonly help: string;
 }
 
-const port = read.integer(0, 65_535);
+const port = reader.integer(0, 65_535);
 
-const trimmed = read.checked(String, {
+const trimmed = reader.checked(String, {
   isValid: (text) => text !== '' && text === text.trim(),
   rule: 'must be a text without blanks around it',
 });
 
-const experimental = read.oneOf(...EXPERIMENTAL);
+const experimental = reader.oneOf(...EXPERIMENTAL);
 
 function staticKeys(text: string): readonly string[] {
-  const keys = read.list(text);
+  const keys = reader.list(text);
   for (const [index, key] of keys.entries()) {
     const fault = staticKeyFault(key);
-    if (fault !== undefined) read.refuse(`entry ${index + 1} ${fault}`);
+    if (fault !== undefined) reader.refuse(`entry ${index + 1} ${fault}`);
   }
   return keys;
 }
@@ -52,19 +52,19 @@ const TABLE = {
   basePath: {
     name: 'BASE_PATH',
     default: '/v1',
-    read: read.checked(String, HTTP_SETTING_RULES.basePath),
+    read: reader.checked(String, HTTP_SETTING_RULES.basePath),
     help: 'Path of the operations, ending in v1.',
   },
   publicUrl: {
     name: 'PUBLIC_URL',
     example: 'https://animals.example.org/v1',
-    read: read.checked(String, HTTP_SETTING_RULES.publicUrl),
+    read: reader.checked(String, HTTP_SETTING_RULES.publicUrl),
     help: 'Address that clients use, ending in v1. Set it behind a proxy.',
   },
   stagingUrl: {
     name: 'STAGING_URL',
     example: 'https://staging.animals.example.org/v1',
-    read: read.checked(String, HTTP_SETTING_RULES.stagingUrl),
+    read: reader.checked(String, HTTP_SETTING_RULES.stagingUrl),
     help: 'Address of your staging service, ending in v1, for the OpenAPI document.',
   },
   storeUrl: {
@@ -77,7 +77,7 @@ const TABLE = {
     name: 'ADAPTERS',
     default: '',
     example: './shelf.mjs',
-    read: read.list,
+    read: reader.list,
     help: 'Modules to load, each exporting an adapter, a ContainerModule of Inversify.',
   },
   staticKeys: {
@@ -85,44 +85,44 @@ const TABLE = {
     default: '',
     example: 'a-long-random-text,another-one',
     read: staticKeys,
-    shown: (text: string) => read.list(text).length,
+    shown: (text: string) => reader.list(text).length,
     help: 'Static API keys, which may do everything, separated by commas or lines.',
   },
   bodyLimit: {
     name: 'BODY_LIMIT',
     default: '64kb',
-    read: read.size(16),
+    read: reader.size(16),
     help: 'Largest request body, up to 16mb. Larger ones get 413.',
   },
   requestDeadline: {
     name: 'REQUEST_DEADLINE',
     default: '5s',
-    read: read.duration(1),
+    read: reader.duration(1),
     help: 'Longest time for a request, without reading its body. Slower ones get 503.',
   },
   drainDelay: {
     name: 'DRAIN_DELAY',
     example: '10s',
-    read: read.duration(0),
+    read: reader.duration(0),
     help: 'How long to keep serving after SIGTERM. Default: 0s on a loopback HOST, else 5s.',
   },
   shutdownDeadline: {
     name: 'SHUTDOWN_DEADLINE',
     default: '25s',
-    read: read.duration(1),
+    read: reader.duration(1),
     help: 'Longest time to finish requests when the service stops.',
   },
   maxInFlight: {
     name: 'MAX_IN_FLIGHT',
     default: '256',
-    read: read.integer(1, 100_000),
+    read: reader.integer(1, 100_000),
     help: 'Largest number of requests in progress at the same time. More get 503.',
   },
   corsOrigins: {
     name: 'CORS_ORIGINS',
     default: '',
     example: 'https://shop.example.org',
-    read: read.checked(read.list, HTTP_SETTING_RULES.corsOrigins),
+    read: reader.checked(reader.list, HTTP_SETTING_RULES.corsOrigins),
     help: 'Origins of web pages that may call the service (CORS), or *.',
   },
   adminPort: {
@@ -135,13 +135,13 @@ const TABLE = {
     name: 'EXPERIMENTAL',
     default: '',
     example: 'changePet,removePet',
-    read: (text: string) => read.list(text).map(experimental),
+    read: (text: string) => reader.list(text).map(experimental),
     help: 'Experimental operations to serve: changePet, removePet. They may change.',
   },
   logLevel: {
     name: 'LOG_LEVEL',
     default: 'info',
-    read: read.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    read: reader.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     help: 'Lowest level to log: trace, debug, info, warn, error, fatal or silent.',
   },
 } satisfies Record<string, Setting>;
@@ -157,7 +157,7 @@ export type Settings = {
     | ReturnType<Table[Key]['read']>
     | (Table[Key] extends { readonly default: string } ? never : undefined);
 } & {
-  /** Default: 0 on a loopback host, else 5000. */
+  /** Never `undefined`. Default: 0 on a loopback host, else 5000. */
   readonly drainDelay: number;
 };
 
@@ -205,10 +205,9 @@ export function readEnvironment(environment: Environment): {
     }
   }
   if (faults.length > 0) throw new SettingsError(faults);
-  const given = values as Omit<Settings, 'drainDelay'> & { readonly drainDelay?: number };
   // The only default that depends on another setting.
-  const { drainDelay = isLoopback(given.host) ? 0 : 5000 } = given;
-  return { settings: { ...given, drainDelay }, shown };
+  values['drainDelay'] ??= isLoopback(String(values['host'])) ? 0 : 5000;
+  return { settings: values as Settings, shown };
 }
 
 function valueOf(setting: Setting, text: string | undefined): unknown {
