@@ -18,12 +18,12 @@ function identityOf(file: string): string | undefined {
  */
 export function inPlaceCheck(file: string): (maxAge: number) => void {
   let checkedAt = -Infinity;
-  const opened = identityOf(file);
+  const expected = identityOf(file);
   let isInPlace = true;
   return (maxAge) => {
     const now = performance.now();
     if (isInPlace && now - checkedAt >= maxAge) {
-      isInPlace = identityOf(file) === opened;
+      isInPlace = identityOf(file) === expected;
       checkedAt = now;
     }
     if (isInPlace) return;

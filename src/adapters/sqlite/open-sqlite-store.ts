@@ -27,11 +27,11 @@ export async function openSqliteStore(
   options: OpenOptions = {},
 ): Promise<CompleteStore> {
   const mode = openModeOf(options);
-  const file = filePath(path);
-  return withFileErrors(file, 'cannot be used', async () => {
+  return withFileErrors(path, 'cannot be used', async () => {
+    const file = filePath(path);
     requireOwnLog(file);
     if (mode === 'create') createFile(file);
-    // Before opening, so that a file swapped meanwhile is refused. By `path`, because a link may be pointed elsewhere.
+    // Before opening, so that a swap meanwhile shows; by `path`, so that a link pointed elsewhere shows, too.
     const requireInPlace = inPlaceCheck(resolve(path));
     const database = await retryWhileBusy(undefined, () =>
       mode === 'read' ? openSnapshot(file) : openToWrite(file, mode === 'create'),

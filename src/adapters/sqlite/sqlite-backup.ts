@@ -15,7 +15,7 @@ import { StoreFileError, withFileErrors } from './store-file-error.js';
  * @throws {UnavailableError} another process kept the file locked for five seconds.
  */
 export const backUpSqliteStore = (path: string, target: string): Promise<number> =>
-  copyStore(filePath(path), filePath(target));
+  copyStore(path, target);
 
 /**
  * Copies a backup to the file at `path`, with missing folders, and checks the copy. Resolves to how many animals it
@@ -23,18 +23,24 @@ export const backUpSqliteStore = (path: string, target: string): Promise<number>
  * @throws {StoreFileError} the backup cannot be used, is damaged or has a log beside it, or there is a file at `path`.
  */
 export async function restoreSqliteStore(path: string, backup: string): Promise<number> {
-  const source = filePath(backup);
-  const target = filePath(path);
-  const log = [`${source}-wal`, `${source}-journal`].find(hasContent);
+  await withFileErrors(backup, 'cannot be used', async () => requireWholeBackup(filePath(backup)));
+  await withFileErrors(path, 'cannot be written', async () =>
+    createFolder(dirname(filePath(path))),
+  );
+  return copyStore(backup, path);
+}
+
+function requireWholeBackup(file: string): void {
+  const log = [`${file}-wal`, `${file}-journal`].find(hasContent);
   if (log !== undefined)
-    throw new StoreFileError(source, `is not a whole backup, because ${log} is not empty`);
-  await withFileErrors(target, 'cannot be written', async () => createFolder(dirname(target)));
-  return copyStore(source, target);
+    throw new StoreFileError(file, `is not a whole backup, because ${log} is not empty`);
 }
 
 /** Copies a store to a new file. Resolves to how many animals it holds. */
-const copyStore = (source: string, target: string): Promise<number> =>
-  withFileErrors(source, `cannot be copied to ${target}`, async () => {
+const copyStore = (from: string, to: string): Promise<number> =>
+  withFileErrors(from, `cannot be copied to ${to}`, async () => {
+    const source = filePath(from);
+    const target = filePath(to);
     if (['', '-wal', '-shm', '-journal'].some((suffix) => fs.existsSync(target + suffix)))
       throw new StoreFileError(
         target,
