@@ -3,13 +3,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { UnavailableError, isAnimalStoreError } from '../../domain/errors.js';
 import { retryWhileBusy } from './retry-while-busy.js';
 
+/** Tells a caller the outcome: not before the commit, because a retry may change it. */
+type Settle = () => void;
+
 /** A call that waits for its transaction. */
 interface Write {
-  /**
-   * Does the work of the call. Returns a function that settles the call, for after the commit. Throws to roll back the
-   * group: the call is rejected by then.
-   */
-  readonly attempt: () => () => void;
+  /** Does the work of the call. Throws to roll back the group: the call is rejected by then. */
+  readonly attempt: () => Settle;
   readonly reject: (error: unknown) => void;
   /** Once it is aborted, the work is skipped: the caller has its rejection already. */
   readonly signal: AbortSignal | undefined;
@@ -43,8 +43,7 @@ export function groupCommit(database: DatabaseSync, beforeWriting: () => void) {
     flushing = undefined;
   }
 
-  /** Returns functions that settle the calls: not before the commit, because a retry may change an outcome. */
-  function commit(group: readonly Write[]): Array<() => void> {
+  function commit(group: readonly Write[]): Settle[] {
     beforeWriting();
     try {
       database.exec('BEGIN IMMEDIATE');
@@ -65,7 +64,7 @@ export function groupCommit(database: DatabaseSync, beforeWriting: () => void) {
      */
     submit<Result>(work: () => Result, signal: AbortSignal | undefined): Promise<Result> {
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
-      const attempt = (): (() => void) => {
+      const attempt = (): Settle => {
         try {
           const result = work();
           return () => resolve(result);

@@ -26,7 +26,7 @@ export function sqliteConnection(
   let closing: Promise<void> | undefined;
 
   return {
-    /** Prepares a statement. The cast is safe: the tables are STRICT. */
+    /** Prepares a statement. The caller vouches for `Row`. STRICT tables keep to it. */
     prepare: <Row = never>(sql: string) => database.prepare(sql) as unknown as Statement<Row>,
 
     async read<Result>(doing: string, { signal }: CallOptions = {}, work: () => Result) {
