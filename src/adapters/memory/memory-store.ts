@@ -49,7 +49,7 @@ export function openMemoryStore(): CompleteStore {
       const earlier = claims.get(id);
       if (earlier && earlier.keepUntil > now) return replayOf(earlier, pet, claim);
       for (const [oldId, { keepUntil }] of claims) {
-        if (keepUntil > now) break; // the rest were claimed later
+        if (keepUntil > now) break; // later claims expire later; if the clock went back, some stay longer
         claims.delete(oldId);
       }
       const stored = insert(pet);

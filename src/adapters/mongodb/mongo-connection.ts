@@ -15,10 +15,10 @@ const CALL_TIMEOUT = 4000;
 const CLOSE_TIMEOUT = 4000;
 
 /**
- * Does one write, and may be called again after a transient failure. Calls `requireTime` before it writes, if it has
- * waited: that throws once the call was rejected.
+ * The work of a call, done again after a transient failure. `requirePending` throws once the call was rejected: call it
+ * after a long wait, before a write.
  */
-export type WriteWork<Result> = (requireTime: () => void) => Promise<Result>;
+export type Work<Result> = (requirePending: () => void) => Promise<Result>;
 
 export type MongoConnection = ReturnType<typeof mongoConnection>;
 
@@ -36,15 +36,15 @@ export function mongoConnection(database: Db, mode: OpenMode) {
   async function run<Result>(
     doing: string,
     { signal }: CallOptions = {},
-    work: WriteWork<Result>,
+    work: Work<Result>,
     timeout = CALL_TIMEOUT,
   ): Promise<Result> {
     signal?.throwIfAborted();
-    const connectAndWork = async (requireTime: () => void) => {
+    const connectAndWork = async (requirePending: () => void) => {
       requireOpen(closing === undefined, doing);
       // Does nothing when connected. The driver does not retry a first connect that failed.
       await client.connect();
-      return work(requireTime);
+      return work(requirePending);
     };
     try {
       return await retry(connectAndWork, timeout, signal);
@@ -60,16 +60,16 @@ export function mongoConnection(database: Db, mode: OpenMode) {
   async function write<Result>(
     doing: string,
     options: CallOptions = {},
-    work: WriteWork<Result>,
+    work: Work<Result>,
   ): Promise<Result> {
     options.signal?.throwIfAborted();
     requireWritable(mode, doing);
-    return run(doing, options, async (requireTime) => {
+    return run(doing, options, async (requirePending) => {
       preparing ??= prepareCollections(database, mode);
       try {
         await preparing;
-        requireTime();
-        return await work(requireTime);
+        requirePending();
+        return await work(requirePending);
       } catch (error) {
         // The next try prepares again: the preparation may have failed, or an election may have undone it.
         if (isStoreFailure(error)) preparing = undefined;

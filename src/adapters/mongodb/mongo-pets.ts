@@ -3,7 +3,7 @@ import { claimId, replayOf } from '../../application/store-rules.js';
 import { IdempotencyConflictError, UnavailableError } from '../../domain/errors.js';
 import { fingerprintOf, petWithId, type Pet, type UnsavedPet } from '../../domain/pet.js';
 import { READ_OPTIONS } from './mongo-client.js';
-import type { MongoConnection, WriteWork } from './mongo-connection.js';
+import type { MongoConnection, Work } from './mongo-connection.js';
 import {
   filterOf,
   petCollection,
@@ -23,7 +23,7 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
    * Returns a function that adds an animal. Each try uses the same id, so a lost reply adds no second animal. Resolves
    * to `undefined` if another animal has the claim.
    */
-  function adder(pet: UnsavedPet, claim?: StoredClaim): WriteWork<Pet | undefined> {
+  function adder(pet: UnsavedPet, claim?: StoredClaim): Work<Pet | undefined> {
     const { name, categoryId, status } = pet;
     // A stored claim never changes. Without one, equal fields mean ours.
     const isOwn = (stored: PetDocument): boolean =>
@@ -33,9 +33,9 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
     const insert = retryableInsert(pets, isOwn);
     let id: bigint | undefined;
 
-    return async (requireTime) => {
+    return async (requirePending) => {
       id ??= await ids.take();
-      requireTime();
+      requirePending();
       const outcome = await insert({ _id: id, name, categoryId, status, claim });
       if (outcome === 'stored') return petWithId(id, pet);
       if (outcome === 'claim.key taken') return undefined;
@@ -47,17 +47,15 @@ export function mongoPets({ database, read, write }: MongoConnection, ids: PetId
   }
 
   return {
-    async add(pet, options) {
-      const added = await write('adding an animal', options, adder(pet));
-      return added as Pet; // `undefined` is only for a claim
-    },
+    // Without a claim, no other animal can have it: never `undefined`.
+    add: (pet, options) => write('adding an animal', options, adder(pet) as Work<Pet>),
 
     addOnce(pet, claim, now, options) {
       const { fingerprint, keepUntil } = claim;
       const key = claimId(claim);
       const add = adder(pet, { key, fingerprint, keepUntil });
-      return write('adding an animal', options, async (requireTime) => {
-        const added = await add(requireTime);
+      return write('adding an animal', options, async (requirePending) => {
+        const added = await add(requirePending);
         if (added) return { pet: added, replayed: false };
         const earlier = await pets.findOne({ 'claim.key': { $eq: key } }, READ_OPTIONS);
         if (earlier?.claim && earlier.claim.keepUntil > now)

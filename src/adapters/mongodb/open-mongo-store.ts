@@ -63,13 +63,11 @@ export async function openMongoStore(
 /** @throws {MongoStoreError} the database cannot hold a store, or holds none and one must exist */
 async function requireUsable({ database, read }: MongoConnection, mode: OpenMode): Promise<void> {
   const check = () => checkCollections(database, mode);
-  try {
-    await read('looking for the store', undefined, check, OPEN_TIMEOUT);
-  } catch (error) {
-    if (!(error instanceof UnavailableError)) throw error;
-    // `read` wraps every failure. An unusable database fails the opening, an unreachable one does not.
-    if (error.cause instanceof MongoStoreError) throw error.cause;
-  }
+  await read('looking for the store', undefined, check, OPEN_TIMEOUT).catch((error: unknown) => {
+    // An unusable database fails the opening, an unreachable one does not.
+    const reason = error instanceof UnavailableError ? error.cause : error;
+    if (reason === error || reason instanceof MongoStoreError) throw reason;
+  });
 }
 
 function locationOf({ client, databaseName }: Db): string {

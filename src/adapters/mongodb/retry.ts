@@ -15,31 +15,31 @@ const LONGEST_PAUSE = 200;
  * @throws the last failure, `signal.reason`, or a `TimeoutError` if the first try takes too long
  */
 export async function retry<Result>(
-  work: (requireTime: () => void) => Promise<Result>,
+  work: (requirePending: () => void) => Promise<Result>,
   timeout: number,
   signal: AbortSignal | undefined,
 ): Promise<Result> {
   let isOver = false;
   let failure: unknown;
 
-  function requireTime(): void {
+  function requirePending(): void {
     if (isOver) throw new Error('the call was already rejected');
   }
 
   async function tryUntilDone(): Promise<Result> {
     for (let pause = FIRST_PAUSE; ; pause = Math.min(LONGEST_PAUSE, pause * 2)) {
       try {
-        return await work(requireTime);
+        return await work(requirePending);
       } catch (error) {
         if (!isTransient(error)) throw error;
         failure = error;
       }
       await delay(pause);
-      requireTime();
+      requirePending();
     }
   }
 
-  // Costs a fifth of AbortSignal.timeout.
+  // AbortSignal.timeout would cost five times as much.
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(
     () => late.reject(failure ?? new DOMException('The call took too long', 'TimeoutError')),
