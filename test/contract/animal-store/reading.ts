@@ -3,7 +3,13 @@ import { INT64_MAX, INT64_MIN } from '../../../src/domain/int64.js';
 import assert from 'node:assert/strict';
 import { checkRejectsWhenAborted, checkRejectsWithCode } from '../rejection.js';
 import { FILTERS } from '../samples.js';
-import { checkNames, createMany, valuesOf, type AnimalStoreCases } from './subject.js';
+import {
+  checkNames,
+  createMany,
+  numberIfSafe,
+  valuesOf,
+  type AnimalStoreCases,
+} from './subject.js';
 
 const BAD_PARAMETERS: Readonly<Record<keyof PetQuery, readonly unknown[]>> = {
   limit: [0, -1, 101, 1.5, NaN, Infinity, 2 ** 32 + 1, '5', 5n, null, [5]],
@@ -74,7 +80,7 @@ export function readingCases(cases: AnimalStoreCases): void {
     animalStore,
   }) => {
     for (const pet of await createMany(animalStore, 12))
-      for (const id of [pet.id, Number(pet.id)])
+      for (const id of [pet.id, numberIfSafe(pet.id)])
         assert.deepEqual(await animalStore.getPet(id), pet);
     for (const id of ABSENT_IDS)
       await checkRejectsWithCode(animalStore.getPet(id), 'pet_not_found', `${typeof id} ${id}`);

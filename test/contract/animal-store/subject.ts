@@ -27,6 +27,10 @@ export async function createMany(animalStore: AnimalStore, count: number): Promi
   return (await Promise.all(creating)).map(({ pet }) => pet).sort(byId);
 }
 
+/** The id as a number if that is exact. A store may assign any positive int64. */
+export const numberIfSafe = (id: bigint): bigint | number =>
+  id <= Number.MAX_SAFE_INTEGER ? Number(id) : id;
+
 /** Checks that the message of an error names each of these. */
 export function checkNames(error: Error, ...names: readonly string[]): void {
   for (const name of names) assert.match(error.message, new RegExp(`\\b${name}\\b`));
