@@ -29,8 +29,9 @@ const CALLS: Readonly<Record<PortName, (subject: StoreSubject, id: bigint) => Ca
   }),
   transfer: ({ transfer }, id) => ({
     lastId: (options) => transfer.lastId(options),
+    // Not id + 1n, which `pets.add` may be assigning.
     writePets: (options) =>
-      transfer.writePets([petWithId(id + 1n, samplePet())], id + 100n, options),
+      transfer.writePets([petWithId(id + 100n, samplePet())], id + 100n, options),
   }),
 };
 
