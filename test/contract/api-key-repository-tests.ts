@@ -40,6 +40,9 @@ const ODD_IDS = [
   ...words('k K1 k10 % * __proto__ constructor'),
 ];
 
+/** A record, or records, without undefined members: an adapter may return or omit them. */
+const defined = <Found>(found: Found): Found => found && JSON.parse(JSON.stringify(found));
+
 /** The clauses of `ApiKeyRepository`. `open` resolves to a store, to `{ apiKeys }` or to the repository itself. */
 export function apiKeyRepositoryTests(suite: PortSuite<ApiKeyRepository>): void {
   const test = storeCases(suite, 'apiKeys')('apiKeys');
@@ -49,9 +52,9 @@ export function apiKeyRepositoryTests(suite: PortSuite<ApiKeyRepository>): void 
       const adding = TRICKY_KEYS.toReversed().map((apiKey) => subject.apiKeys.add(apiKey));
       assert.ok(!(await Promise.all(adding)).includes(false), 'a new key was not added');
       const check = async ({ apiKeys }: Pick<StoreSubject, 'apiKeys'>): Promise<void> => {
-        assert.deepEqual(await apiKeys.list(), TRICKY_KEYS);
+        assert.deepEqual(defined(await apiKeys.list()), TRICKY_KEYS);
         for (const apiKey of TRICKY_KEYS)
-          assert.deepEqual(await apiKeys.findById(apiKey.id), apiKey);
+          assert.deepEqual(defined(await apiKeys.findById(apiKey.id)), apiKey);
       };
       await check(subject);
       await check(await subject.reopen());
@@ -68,7 +71,7 @@ export function apiKeyRepositoryTests(suite: PortSuite<ApiKeyRepository>): void 
       const winners = records.filter((_, index) => added[index]);
       assert.equal(winners.length, 1, 'adds with one id that succeeded');
       assert.equal(await subject.apiKeys.add({ ...FULL_API_KEY, id: 'k1' }), false);
-      assert.deepEqual(await subject.apiKeys.list(), winners);
+      assert.deepEqual(defined(await subject.apiKeys.list()), winners);
     });
 
     test('shows a new or revoked key to the next read of every handle, by its exact id only', async (subject) => {
@@ -76,8 +79,8 @@ export function apiKeyRepositoryTests(suite: PortSuite<ApiKeyRepository>): void 
       const check = async (...stored: ApiKeyRecord[]): Promise<void> => {
         for (const handle of handles) {
           for (const id of ODD_IDS) assert.equal(await handle.findById(id), undefined, id);
-          assert.deepEqual(await handle.findById('k1'), stored[0]);
-          assert.deepEqual(await handle.list(), stored);
+          assert.deepEqual(defined(await handle.findById('k1')), stored[0]);
+          assert.deepEqual(defined(await handle.list()), stored);
         }
       };
       await check();
@@ -103,10 +106,10 @@ export function apiKeyRepositoryTests(suite: PortSuite<ApiKeyRepository>): void 
       assert.ok(revokedAt !== undefined && instants.includes(revokedAt));
       const revoked = { ...unrevoked, revokedAt };
       for (const handle of [subject.apiKeys, other]) {
-        assert.deepEqual(await handle.findById('full'), revoked);
-        assert.deepEqual(await handle.revoke('full', 2), revoked, 'a later revocation');
+        assert.deepEqual(defined(await handle.findById('full')), revoked);
+        assert.deepEqual(defined(await handle.revoke('full', 2)), revoked, 'a later revocation');
       }
-      assert.deepEqual(await subject.apiKeys.findById('k1'), sampleApiKey());
+      assert.deepEqual(defined(await subject.apiKeys.findById('k1')), sampleApiKey());
     });
 
     test('rejects aborted calls with the reason, changes nothing, and leaves no listener', (subject) =>
