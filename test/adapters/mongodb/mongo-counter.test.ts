@@ -1,7 +1,8 @@
 import { expect } from 'chai';
+import { unavailable } from '../unavailable.js';
 import { MongoProxy } from './mongo-proxy.js';
 import { describeOnMongo, inDatabase, withClient } from './mongo-server.js';
-import { addOnce, causeOf, closeAll, open, rex } from './test-store.js';
+import { addOnce, closeAll, open, rex } from './test-store.js';
 
 const BEHIND = /id \d+ is taken.*the counter of ids is behind: restore the whole database\.$/;
 
@@ -35,7 +36,7 @@ describeOnMongo('A MongoDB store whose counter of ids was set back', (server) =>
         for (const add of adding) {
           let left = cuts;
           proxy.fateOf = (command) => ('insert' in command && left-- > 0 ? 'is lost' : 'passes');
-          expect(await causeOf(add())).to.match(BEHIND);
+          expect(await unavailable(add())).to.match(BEHIND);
           expect(left, 'cuts that did not happen').to.be.at.most(0);
         }
         proxy.fateOf = () => 'passes';

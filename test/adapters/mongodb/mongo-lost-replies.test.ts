@@ -2,9 +2,10 @@ import { expect } from 'chai';
 import type { Document } from 'mongodb';
 import type { CompleteStore } from '../../../src/application/ports/store.js';
 import { sampleApiKey } from '../../contract/samples.js';
+import { unavailable } from '../unavailable.js';
 import { MongoProxy, type Fate } from './mongo-proxy.js';
 import { describeOnMongo, inDatabase } from './mongo-server.js';
-import { addOnce, causeOf, closeAll, open, rex } from './test-store.js';
+import { addOnce, closeAll, open, rex } from './test-store.js';
 
 describeOnMongo('A MongoDB store on a network that loses messages', (server) => {
   const proxy = new MongoProxy(server);
@@ -104,10 +105,10 @@ describeOnMongo('A MongoDB store on a network that loses messages', (server) => 
     'says that the outcome of a change is unknown when both its replies are lost',
     withStore(async ({ pets, changes }, id) => {
       losing('findAndModify', 2, 'loses its reply');
-      await causeOf(changes.change(id, { status: 'sold' }, 'available'));
+      await unavailable(changes.change(id, { status: 'sold' }, 'available'));
       expect(await pets.findById(id)).to.include({ status: 'sold' });
       losing('findAndModify', 2, 'is lost');
-      await causeOf(changes.remove(id, undefined));
+      await unavailable(changes.remove(id, undefined));
       expect(await pets.findById(id)).to.include({ status: 'sold' });
     }),
   );

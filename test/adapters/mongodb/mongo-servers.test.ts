@@ -4,9 +4,10 @@ import { syncBuiltinESMExports } from 'node:module';
 import type { CompleteStore } from '../../../src/application/ports/store.js';
 import { sampleApiKey } from '../../contract/samples.js';
 import { until } from '../../until.js';
+import { unavailable } from '../unavailable.js';
 import { describeOnOwnServers, withClient } from './mongo-server.js';
 import { ReplicaSet, SET } from './mongod.js';
-import { addOnce, causeOf, closeAll, open, rex } from './test-store.js';
+import { addOnce, closeAll, open, rex } from './test-store.js';
 
 type Callback = (error: Error | null, found: LookupAddress[]) => void;
 
@@ -24,8 +25,8 @@ describeOnOwnServers('A MongoDB store', (create, binary) => {
   it('opens while its servers are unreachable, says why, and serves once they start', async () => {
     const server = await create();
     const store = await open(server.uri('animals'));
-    expect(await causeOf(store.check())).to.include('ECONNREFUSED');
-    expect(await causeOf(store.pets.add(rex))).to.include('ECONNREFUSED');
+    expect(await unavailable(store.check())).to.include('ECONNREFUSED');
+    expect(await unavailable(store.pets.add(rex))).to.include('ECONNREFUSED');
 
     await server.start();
     await untilReady(store);
@@ -35,7 +36,7 @@ describeOnOwnServers('A MongoDB store', (create, binary) => {
     const server = await (await create()).start();
     const url = server.uri('animals').replace('directConnection=true', 'replicaSet=others');
     const store = await open(url);
-    for (const name of ['others', SET]) expect(await causeOf(store.check())).to.include(name);
+    for (const name of ['others', SET]) expect(await unavailable(store.check())).to.include(name);
   });
 
   it('works with as few rights as its operations need, and names a missing one', async () => {
@@ -55,11 +56,11 @@ describeOnOwnServers('A MongoDB store', (create, binary) => {
     const writer = await open(uriOf('writer:x@'));
     const reader = await open(uriOf('reader:x@'));
     const stranger = await open(uriOf('root:wrong@'));
-    expect(await causeOf(stranger.check())).to.include('Authentication failed');
+    expect(await unavailable(stranger.check())).to.include('Authentication failed');
     const { pet } = await addOnce(root, 'k');
     expect(await addOnce(writer, 'k'), 'without createIndex').to.include({ replayed: true });
     expect(await reader.pets.list({ limit: 5 })).to.deep.equal([pet]);
-    expect(await causeOf(reader.pets.add(rex))).to.include('not authorized');
+    expect(await unavailable(reader.pets.add(rex))).to.include('not authorized');
   });
 
   it('reads without a majority, and says of every write that it is missing', async () => {
@@ -79,7 +80,7 @@ describeOnOwnServers('A MongoDB store', (create, binary) => {
         apiKeys.add(sampleApiKey()),
         transfer.writePets([], 5000n),
       ];
-      for (const cause of await Promise.all(writes.map(causeOf)))
+      for (const cause of await Promise.all(writes.map(unavailable)))
         expect(cause).to.include('waiting for replication timed out');
       await store.check();
       expect(await pets.findById(id)).to.deep.equal({ id, ...rex });
@@ -105,7 +106,7 @@ describeOnOwnServers('A MongoDB store', (create, binary) => {
       const store = await open(`mongodb://${host}/animals?replicaSet=${SET}`);
       const pet = await store.pets.add(rex);
       await server.kill();
-      await causeOf(store.pets.add(rex)); // takes long enough to look the name up again
+      await unavailable(store.pets.add(rex)); // takes long enough to look the name up again
       await server.listen();
       await untilReady(store);
       expect(await store.pets.list({ limit: 5 })).to.deep.equal([pet]);

@@ -1,8 +1,6 @@
 import type { CompleteStore, OpenOptions } from '../../../src/application/ports/store.js';
 import type { UnsavedPet } from '../../../src/domain/pet.js';
 import { openMongoStore } from '../../../src/adapters/mongodb/index.js';
-import { UnavailableError } from '../../../src/domain/errors.js';
-import { rejectionOf } from '../../contract/rejection.js';
 import { DAY, claimed } from '../../contract/samples.js';
 
 export const rex: UnsavedPet = Object.freeze({ name: 'Rex', categoryId: 7n, status: 'available' });
@@ -23,10 +21,3 @@ export async function open(url: string, options?: OpenOptions): Promise<Complete
 export const closeAll = async (): Promise<void> => {
   await Promise.all(opened.splice(0).map((store) => store.close()));
 };
-
-/** The message of the cause with which a call is unavailable. */
-export async function causeOf(call: Promise<unknown>): Promise<string> {
-  const error = await rejectionOf(call);
-  if (error instanceof UnavailableError) return (error.cause as Error).message;
-  throw error;
-}

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { backUpSqliteStore } from '../../../src/adapters/sqlite/index.js';
+import { unavailable } from '../unavailable.js';
 import {
   cleanUp,
   closedStore,
@@ -13,7 +14,6 @@ import {
   rex,
   testFile,
   testFolder,
-  unavailable,
 } from './test-store.js';
 
 const succeeds = (command: string): boolean => spawnSync(command, { shell: true }).status === 0;

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { backUpSqliteStore, sqliteStoreFactory } from '../../../src/adapters/sqlite/index.js';
 import type { OpenMode } from '../../../src/application/ports/store.js';
 import { rejectionOf } from '../../contract/rejection.js';
+import { unavailable } from '../unavailable.js';
 import {
   cleanUp,
   closedStore,
@@ -16,7 +17,6 @@ import {
   stateOf,
   testFile,
   testFolder,
-  unavailable,
 } from './test-store.js';
 
 const MODES: readonly OpenMode[] = ['create', 'existing', 'read'];

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { UnsavedPet } from '../../../src/domain/pet.js';
 import { rejectionOf } from '../../contract/rejection.js';
 import { HOUR, claimed } from '../../contract/samples.js';
+import { unavailable } from '../unavailable.js';
 import {
   cleanUp,
   closedStore,
@@ -13,7 +14,6 @@ import {
   open,
   rex,
   testFile,
-  unavailable,
 } from './test-store.js';
 
 describe('Writing to an SQLite store', () => {

@@ -87,10 +87,3 @@ export async function refused(
   expect(error).to.be.instanceOf(StoreFileError).and.have.property('isPermanent', isPermanent);
   expect(error.message).to.match(new RegExp(problem)).and.not.include('\n');
 }
-
-/** Checks that a call rejects because the store is not available. Resolves to the text of its cause. */
-export async function unavailable(call: Promise<unknown>): Promise<string> {
-  const error = await rejectionOf(call);
-  expect(error).to.have.property('code', 'service_unavailable');
-  return String((error as Error).cause);
-}
