@@ -86,6 +86,7 @@ for (const example of examples.length > 0 ? examples : ['stores/level']) {
   // --test-force-exit: an adapter may leave handles open.
   const args = ['--test', '--test-force-exit', '--test-reporter=tap'];
   const report = await run(folder, process.execPath, args);
+  assert.match(report, /^# pass [1-9]/m); // without test files, too, it exits with 0
   console.log(`${example}: ${report.match(/^# (?:pass|fail|skipped) \d+$/gm).join(', ')}`);
 }
 
