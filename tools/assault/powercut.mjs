@@ -68,7 +68,8 @@ function chosenFrom(record, points, random) {
   const chosen = new Set();
   for (const [index, { acknowledged, isAfterCrash }] of record.entries())
     if (acknowledged && isAfterCrash) chosen.add(index);
-  while (chosen.size < points) chosen.add(Math.floor(random() * record.length));
+  while (chosen.size < Math.min(points, record.length))
+    chosen.add(Math.floor(random() * record.length));
   return chosen;
 }
 
