@@ -6,7 +6,8 @@ import { connect } from 'node:net';
 /** Sends a request again and again on one connection. Resolves when the time is over, or the connection is. */
 function client({ port, request }, end) {
   const counts = { requests: 0, failed: 0 };
-  let missing = 0; // bytes of the response
+  // Bytes of the response; 0 before its first chunk, which must hold the whole head, with a Content-Length.
+  let missing = 0;
   const { promise, resolve } = Promise.withResolvers();
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   socket.on('data', (chunk) => {
