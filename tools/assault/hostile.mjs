@@ -25,7 +25,7 @@ const PAGE = 400;
 /** The service's highest number of connections. */
 const MOST_OPEN = 2_000;
 
-/** `run` does the attack, and resolves to how many of `forbidden` it saw: 0 is right. */
+/** `run` does the attack, and resolves to how many of `forbidden` it found: 0 is right. */
 const ATTACKS = [
   { name: '400 clients that pipeline and never read', run: attacks.pipeline(400) },
   // They send 240 MB in an instant: on a busy machine a bare net.Server needs 390 ms to read it.
