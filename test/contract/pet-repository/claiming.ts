@@ -153,10 +153,10 @@ async function checkExpiry(
 ): Promise<void> {
   const key = JSON.stringify([start, lifetime]);
   const created: Pet[] = [];
-  for (const fields of [{}, secondClaim, {}]) {
+  for (const [turn, fields] of [{}, secondClaim, {}].entries()) {
     const add = (at: number) =>
       pets.addOnce(samplePet(), ...claimedAt(at, { key, ...fields }, lifetime));
-    const at = start + created.length * lifetime;
+    const at = start + turn * lifetime;
     const { pet, replayed } = await add(at);
     assert.ok(!replayed, 'replayed after it expired');
     const replay = await add(at + lifetime - 1);
