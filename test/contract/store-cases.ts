@@ -59,5 +59,6 @@ async function openSubject(
 /** The store; or one whose only port is `opened`, if `opened` is not a store. */
 function storeOf(opened: object, alone: PortName | undefined): CompleteStore {
   const { store = opened } = opened as { readonly store?: object };
-  return (alone === undefined || alone in store ? store : { [alone]: store }) as CompleteStore;
+  const isPort = alone !== undefined && !(alone in store);
+  return (isPort ? { [alone]: store } : store) as CompleteStore;
 }
