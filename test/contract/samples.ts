@@ -135,9 +135,7 @@ export const sampleApiKey = (fields: Partial<ApiKeyRecord> = {}): ApiKeyRecord =
   return Object.freeze({
     id,
     name: `the key ${id}`,
-    hash: Array.from(id, (character) => character.charCodeAt(0).toString(16))
-      .join('')
-      .padEnd(64, '0'),
+    hash: Buffer.from(id).toString('hex').padEnd(64, '0'),
     scopes: ['pets:read', 'pets:write'],
     createdAt: 1_750_000_000_123,
     ...fields,
