@@ -77,6 +77,7 @@ describe('The suite of AnimalStore', () =>
   }));
 
 const BROKEN_TRANSPORTS: BrokenAdapters<Broken<Required<HttpService>>> = {
+  // The title of that row.
   'GET "/v1/pets/999"': {
     'a transport that drops the bodies of errors': ({ fetch }) => ({
       async fetch(request) {

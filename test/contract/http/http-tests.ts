@@ -64,9 +64,9 @@ function titleOf(request: RowRequest): string {
   return [
     method,
     ...short,
-    chunked ? 'in chunks' : '',
-    hasHeader(request, 'Authorization') ? '' : 'without a key',
+    chunked && 'in chunks',
+    !hasHeader(request, 'Authorization') && 'without a key',
   ]
-    .join(' ')
-    .trimEnd();
+    .filter(Boolean)
+    .join(' ');
 }
