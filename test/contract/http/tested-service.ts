@@ -88,7 +88,7 @@ async function sendOverSocket(
   let continued = false;
   sending.on('continue', () => {
     continued = true;
-    if (awaitsContinue) sending.end(body);
+    if (awaitsContinue) sending.end(body); // an unasked 100 must not end it twice
   });
   if (!awaitsContinue) sending.end(body);
   const [response] = (await once(sending, 'response')) as [IncomingMessage];
