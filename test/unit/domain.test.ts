@@ -118,7 +118,8 @@ describe('An animal', () => {
         (error) => {
           expect(error).to.be.instanceOf(InvalidPetError);
           const named = (error as InvalidPetError).faults.map(({ field }) => field);
-          return named.join() === fields;
+          expect(named.join()).to.equal(fields);
+          return true;
         },
       );
     });
