@@ -109,8 +109,8 @@ describe('The OpenAPI document', () => {
     expect(patterns).to.have.length.above(1);
     // Languages differ in classes such as \s, in \u, and in groups with a question mark.
     for (const [, pattern = ''] of patterns)
-      expect(JSON.parse(pattern)).to.match(
-        /^(?=[ -~]+$)(?:\\x[0-7][0-9a-f]|\\[[\]]|\(\?:|\((?!\?)|[^\\(])+$/,
-      );
+      expect(JSON.parse(pattern))
+        .to.match(/^[ -~]+$/)
+        .and.not.match(/\\(?!x[0-7][0-9a-f]|[[\]])|\(\?(?!:)/);
   });
 });
