@@ -33,12 +33,7 @@ describe('The process', () => {
     const headers = { Authorization: `Bearer ${key}` };
     expect((await fetch(`${url}/pets`, { headers })).status).to.equal(200);
     expect(await piped.stop()).to.equal(0);
-    expect(
-      piped.err
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-    ).to.be.an('array');
+    for (const line of piped.err.trimEnd().split('\n')) JSON.parse(line); // throws if it is not JSON
 
     const toFile = shell(folder, 'exec "$NODE" "$MAIN" serve > out', {
       PORT: '0',
