@@ -1,8 +1,6 @@
-import { ContainerModule } from 'inversify';
 import { expect } from 'chai';
-import { TOKENS } from '../../src/bootstrap/index.js';
 import { FakeProcess, runLine } from './fake-process.js';
-import { Shelf } from './shelf.js';
+import { STUCK, Shelf } from './shelf.js';
 
 /** A store whose animals cannot be read. */
 function failing(error: Error): Shelf {
@@ -123,14 +121,8 @@ describe('The command line', () => {
     let now = 0;
     const { now: original } = performance;
     performance.now = () => now;
-    const stuck = new ContainerModule(({ bind }) => {
-      bind(TOKENS.storeFactory).toConstantValue({
-        scheme: 'stuck',
-        open: () => new Promise(() => {}),
-      });
-    });
     try {
-      void fake.run(['keys', 'list'], [stuck]);
+      void fake.run(['keys', 'list'], [STUCK]);
       for (const time of [0, 999, 1000]) {
         now = time;
         fake.emit('SIGINT', 'SIGINT');

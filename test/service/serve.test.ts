@@ -1,11 +1,9 @@
 import { expect } from 'chai';
-import { ContainerModule } from 'inversify';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { TOKENS } from '../../src/bootstrap/index.js';
 import { UnavailableError, type Store } from '../../src/index.js';
 import { KEY, RunningService } from './running-service.js';
-import { Shelf } from './shelf.js';
+import { STUCK, Shelf } from './shelf.js';
 
 const SHELF = { STORE_URL: 'shelf:1' };
 
@@ -242,13 +240,7 @@ describe('serve', () => {
     });
 
     it('exits with 0 when it is interrupted before the store is open', async () => {
-      const opening = new ContainerModule(({ bind }) => {
-        bind(TOKENS.storeFactory).toConstantValue({
-          scheme: 'stuck',
-          open: () => new Promise(() => {}),
-        });
-      });
-      const service = new RunningService({ STORE_URL: 'stuck:' }, { modules: [opening] });
+      const service = new RunningService({ STORE_URL: 'stuck:' }, { modules: [STUCK] });
       await service.process.said(/settings that differ/);
 
       expect(await service.stop()).to.equal(0);

@@ -4,6 +4,11 @@ import type { CompleteStore, OpenOptions, Store } from '../../src/application/po
 import { TOKENS } from '../../src/bootstrap/index.js';
 import { runLine } from './fake-process.js';
 
+/** A store at `stuck:` that never opens. */
+export const STUCK = new ContainerModule(({ bind }) => {
+  bind(TOKENS.storeFactory).toConstantValue({ scheme: 'stuck', open: () => new Promise(() => {}) });
+});
+
 /** A store at `shelf:` that outlives its handles, and notes how it was opened and how often it was closed. */
 export class Shelf {
   readonly data: CompleteStore = openMemoryStore();
