@@ -43,8 +43,9 @@ const textRoute = (path: string, headers: HeaderFields, body: string): Route =>
 const GZIP = /\bgzip\b(?! *; *q=0(?:\.0*)? *(?:,|$))/i;
 
 /** Serves a file compressed, or plain to a client that does not accept gzip. */
-const fileRoute = ({ name, type, gzip }: DocsFile, shared: HeaderFields): Route =>
-  openRoute(`/docs/${name}`, {
+function fileRoute({ name, type, gzip }: DocsFile, shared: HeaderFields): Route {
+  let plain: Promise<Uint8Array> | undefined; // one for all clients: many that never read would exhaust the memory
+  return openRoute(`/docs/${name}`, {
     async handle({ request }) {
       const acceptsGzip = GZIP.test(request.header('accept-encoding') ?? '');
       const headers = {
@@ -53,10 +54,11 @@ const fileRoute = ({ name, type, gzip }: DocsFile, shared: HeaderFields): Route 
         ...(acceptsGzip && { 'Content-Encoding': 'gzip' }),
         Vary: 'Accept-Encoding, Origin', // also Origin: it replaces the Vary of `crossOriginHeaders`
       };
-      const body = acceptsGzip ? gzip : await gunzip(gzip);
+      const body = acceptsGzip ? gzip : await (plain ??= gunzip(gzip));
       return respondConditionally(request, { status: 200, headers, body });
     },
   });
+}
 
 async function gunzip(bytes: Uint8Array): Promise<Uint8Array> {
   const content = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
