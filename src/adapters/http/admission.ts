@@ -40,7 +40,7 @@ export class BusyError extends UnavailableError {
   /** @param reason why, as in "too many requests at once"; logged, not shown to clients */
   constructor(reason: string) {
     super(reason);
-    this.message = `The service is busy (${reason}).`;
+    this.message = `The service is busy (${reason}).`; // the base class would blame the store
   }
 }
 

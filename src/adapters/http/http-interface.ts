@@ -113,7 +113,7 @@ export class HttpInterface {
     const guarded = async () => {
       await this.#authenticateAndAdmit(context, true);
       requireScope(context.principal, scope);
-      // Settled: an error of the host is not ours to answer.
+      // Settled, so that the catch below gets our errors alone. The host's is thrown after it.
       const [outcome] = await Promise.allSettled([work(context.requestId)]);
       return outcome;
     };

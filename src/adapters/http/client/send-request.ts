@@ -57,8 +57,8 @@ export function requestSender(options: AnimalStoreClientOptions): Send {
     const path = petId === undefined ? '/pets' : `/pets/${petId}`;
     const given = Object.entries(query).filter(([, value]) => value !== undefined);
     // Integers and statuses need no encoding.
-    const search = given.map((entry) => entry.join('=')).join('&');
-    const response = await fetch(`${baseUrl}${path}${search && `?${search}`}`, {
+    const search = given.map(([name, value], index) => `${index ? '&' : '?'}${name}=${value}`);
+    const response = await fetch(`${baseUrl}${path}${search.join('')}`, {
       method,
       headers: {
         ...headers,

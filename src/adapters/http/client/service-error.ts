@@ -55,7 +55,7 @@ export function portErrorOf(cause: unknown, petId?: bigint): unknown {
   const code = [502, 503, 504].includes(status) ? 'service_unavailable' : cause.code;
   if (!Object.hasOwn(PORT_ERRORS, code)) return cause;
   const error = PORT_ERRORS[code as AnimalStoreErrorCode]({ cause, retryAfter }, petId);
-  // The service's message names the faults. A proxy's page has none.
+  // The service's message names the faults that the constructors did not get. A proxy's page has none.
   return cause.code === 'unexpected_response' ? error : Object.assign(error, { message });
 }
 

@@ -30,11 +30,11 @@ export class KoaRequest extends NodeRequest {
     const { app, req, res } = this.#context;
     delete req.headers['content-encoding']; // checked already; the parser would refuse 'Identity'
     const parseBody = bodyParser({ enableTypes: ['text'], textLimit: String(limit) });
-    const context = app.createContext(req, res);
-    context.request.is = () => 'text/plain'; // the interface has checked the type
+    const own = app.createContext(req, res);
+    own.request.is = () => 'text/plain'; // the interface has checked the type
     try {
-      await parseBody(context, async () => {});
-      return context.request.rawBody as string;
+      await parseBody(own, async () => {});
+      return own.request.rawBody as string;
     } catch (error) {
       const { type } = error as { readonly type?: unknown };
       if (type === 'request.aborted') throw clientDisconnected();

@@ -3,8 +3,8 @@ import type { HttpResponse } from '../http-message.js';
 import { writeResponse } from '../node/write-response.js';
 
 /**
- * Marks the contexts of `createKoaApp`: no middleware of a host sees them, so `sendResponse` bypasses Koa. If the
- * application is mounted, its middleware gets contexts of the host's application instead.
+ * The application of `createKoaApp`. No middleware of a host sees a context whose `app` is one, so `sendResponse`
+ * bypasses Koa. Mounted, the contexts belong to the host's application.
  */
 export class StandaloneApp extends Koa {}
 

@@ -63,8 +63,8 @@ export class Connection extends Duplex {
   }
 
   /**
-   * The headers have come, or the response is complete: stops the timer, and starts that of a body, if one is to come.
-   * The next byte outside a request begins a new one. Leaves the timer of `lingerTime` alone.
+   * The headers have come, or the response is complete: stops their timer, and starts that of the body, if there is one.
+   * The next request starts the first again. Leaves the timer of `lingerTime` alone.
    */
   endHeaders(bodyTimeout?: number): void {
     if (!this.writable) return;
@@ -143,10 +143,12 @@ export class Connection extends Duplex {
   #receive(input: Buffer): void {
     // Discarded, not left unread: closing would then reset the connection.
     if (!this.writable || this.#ignoresInput) return;
+    const isFirst = !this.#hasReceived;
+    this.#hasReceived = true; // it comes here again after its turn
+    const newcomerQueue = `new ${(this.#socket.remotePort ?? 0) % NEWCOMER_QUEUES}`;
     if (input.length > PIECE) void this.#requeue(input, this.remoteAddress);
-    else if (this.#hasReceived) this.#pass(input);
-    else void this.#requeue(input, `new ${(this.#socket.remotePort ?? 0) % NEWCOMER_QUEUES}`);
-    this.#hasReceived = true;
+    else if (isFirst) void this.#requeue(input, newcomerQueue);
+    else this.#pass(input);
   }
 
   /**

@@ -152,6 +152,7 @@ export class RequestDispatcher {
     closeAfter(response);
     response.req.once('end', () => {
       if (response.headersSent || this.#isDraining) return;
+      // Only ours: the listener may have asked for a close itself.
       if (response.getHeader('Connection') === OWN_CLOSE) response.removeHeader('Connection');
     });
   }

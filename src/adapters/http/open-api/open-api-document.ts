@@ -14,7 +14,7 @@ const header = (description: string, { required = true, type = 'string' } = {}) 
   schema: { type },
 });
 
-/** The headers of responses, by name. `Successor` is the `Link` of getPet. */
+/** The headers of responses. Keys are their names, except `Successor`: the `Link` of getPet. */
 const HEADERS = {
   'X-Request-Id': header(
     "Names the request in the log: the client's own value if it is 1 to 128 of `A-Za-z0-9._-`, " +
