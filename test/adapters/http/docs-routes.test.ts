@@ -37,6 +37,14 @@ describe('The docs page', () => {
       expect(Buffer.from(body).toString()).to.equal(SCRIPT);
     });
 
+  it('unpacks a file once for all clients, so that many do not exhaust the memory', async () => {
+    const http = httpInterface({ docs });
+    const request = requestWith({}, { path: '/docs/a.js' });
+    const [one, other] = await Promise.all([http.handle(request), http.handle(request)]);
+
+    expect(one.body).to.equal(other.body);
+  });
+
   it('has an entity tag for each encoding of a file, and is not sent again', async () => {
     const packed = await get('/docs/a.js', { 'accept-encoding': 'gzip' });
     const plain = await get('/docs/a.js');
