@@ -3,6 +3,7 @@
 // `storeFactory` as level/adapter.mjs does.
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import {
   IdempotencyKeyReusedError,
   UnavailableError,
@@ -16,6 +17,9 @@ export async function openFileStore(path, { mode = 'create' } = {}) {
   const isReading = mode === 'read';
   const access = isReading ? constants.O_RDONLY : constants.O_RDWR;
   const file = await open(path, access | (mode === 'create' ? constants.O_CREAT : 0));
+  const folder = await open(dirname(path));
+  await folder.sync(); // the name of a new file survives a power cut
+  await folder.close();
   const text = await file.readFile('utf8');
   const state = { animals: new Map(), claims: new Map(), lastId: 0n, length: 0 };
   let lastWrite = Promise.resolve();
