@@ -237,6 +237,6 @@ function givenText(name: string, environment: Environment): string | undefined {
   }
 }
 
-/** Hides the user, the password and the options of a URL. */
+/** Hides the user, the password and the options of a URL, also of one with too few slashes. */
 const masked = (text: string): string =>
-  text.replace(/:\/\/.*@/s, '://***@').replace(/\?.*/s, '?***');
+  text.replace(/:(\/*).*@/s, ':$1***@').replace(/\?.*/s, '?***');
