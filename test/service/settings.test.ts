@@ -142,5 +142,7 @@ describe('Settings', () => {
       API_KEYS: 2,
       STORE_URL: 'mongodb://***@a.example,b/x?***',
     });
+    const mistyped = readEnvironment({ STORE_URL: 'mongodb:/me:pass@host/x' }).shown;
+    expect(mistyped).to.deep.equal({ STORE_URL: 'mongodb:/***@host/x' });
   });
 });
