@@ -145,10 +145,13 @@ export class Connection extends Duplex {
     if (!this.writable || this.#ignoresInput) return;
     const isFirst = !this.#hasReceived;
     this.#hasReceived = true; // it comes here again after its turn
-    const newcomerQueue = `new ${(this.#socket.remotePort ?? 0) % NEWCOMER_QUEUES}`;
     if (input.length > PIECE) void this.#requeue(input, this.remoteAddress);
-    else if (isFirst) void this.#requeue(input, newcomerQueue);
+    else if (isFirst) void this.#requeue(input, this.#newcomerQueue());
     else this.#pass(input);
+  }
+
+  #newcomerQueue(): string {
+    return `new ${(this.#socket.remotePort ?? 0) % NEWCOMER_QUEUES}`;
   }
 
   /**
