@@ -72,7 +72,7 @@ export function mongoConnection(database: Db, mode: OpenMode) {
         return await work(requirePending);
       } catch (error) {
         // The next try prepares again: the preparation may have failed, or an election may have undone it.
-        if (isStoreFailure(error)) preparing = undefined;
+        if (isStoreFailure(error) || error instanceof UnavailableError) preparing = undefined;
         throw error;
       }
     });
