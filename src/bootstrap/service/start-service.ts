@@ -15,7 +15,7 @@ export interface Service {
   /**
    * Stops in order: for `drainDelay`, reports not ready and closes each connection after its response; then accepts no
    * new connections, and finishes requests in flight; then closes the store. Resolves to whether all of it finished in
-   * time. Safe to call twice: the second call waits for the first.
+   * time.
    * @param drainDelay how long to keep serving, in milliseconds. Default: the setting.
    */
   stop(drainDelay?: number): Promise<boolean>;
@@ -44,7 +44,7 @@ export async function startService(container: Container): Promise<Service> {
     });
     const boundPort = await server.listen(port, host);
     const origin = `http://${urlHost(host)}:${boundPort}`;
-    const stopInOrder = async (drainDelay: number): Promise<boolean> => {
+    const stop = async (drainDelay = settings.drainDelay): Promise<boolean> => {
       readiness.stop();
       if (drainDelay > 0) {
         server.drain();
@@ -52,11 +52,6 @@ export async function startService(container: Container): Promise<Service> {
       }
       const areAllAnswered = await server.close(shutdownDeadline);
       return (await closeInTime(store)) && areAllAnswered;
-    };
-    let stopping: Promise<boolean> | undefined;
-    const stop = (drainDelay = settings.drainDelay): Promise<boolean> => {
-      stopping ??= stopInOrder(drainDelay);
-      return stopping;
     };
     return {
       url: origin + basePath,
