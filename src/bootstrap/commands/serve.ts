@@ -106,9 +106,7 @@ async function checkAndAnnounce(
     if (signal.aborted || !isUnavailable(error)) throw error;
     return logger.warn({ ...addresses, reason: reasonOf(error) }, `not yet ready at ${url}`);
   }
-  if (io.stdout.isTTY) {
-    const metrics = metricsUrl === undefined ? '' : `  metrics ${metricsUrl}\n`;
-    return print(io, `Ready at ${url}\n  docs  ${docsUrl}\n  store ${store.location}\n${metrics}`);
-  }
+  if (io.stdout.isTTY)
+    return print(io, `Ready at ${url}\n  docs  ${docsUrl}\n  store ${store.location}\n`);
   logger.info(addresses, `ready at ${url}, docs at ${docsUrl}, animals in ${store.location}`);
 }

@@ -64,10 +64,7 @@ async function serveMetrics(container: Container, registry: Registry): Promise<M
   const server = createServer((request, response) => {
     if (request.url !== '/metrics') return void response.writeHead(404).end();
     response.setHeader('Content-Type', registry.contentType);
-    void registry.metrics().then(
-      (text) => response.end(text),
-      () => response.writeHead(500).end(),
-    );
+    void registry.metrics().then((text) => response.end(text));
   });
   await once(server.listen(adminPort, host), 'listening');
   const { port: bound } = server.address() as AddressInfo;
