@@ -8,9 +8,9 @@ import type {
 import type { CallOptions } from '../../../application/call-options.js';
 import {
   PAGE_LIMIT,
-  requireValidFrom,
   requirePetId,
   requirePetQuery,
+  requireValidFrom,
 } from '../../../application/call-rules.js';
 import { InvalidParameterError } from '../../../domain/errors.js';
 import { petChange, petFrom, unsavedPet, type NewPet, type Pet } from '../../../domain/pet.js';

@@ -25,7 +25,7 @@ export class KoaRequest extends NodeRequest {
     return keptBody(req, request.rawBody, limit) ?? this.#readText(limit);
   }
 
-  /** Lets koa-bodyparser read the body. On a context of its own: the host's would get the parsed body. */
+  /** Lets koa-bodyparser read the body. On a context of its own: the host's would get a `body`. */
   async #readText(limit: number): Promise<string> {
     const { app, req, res } = this.#context;
     delete req.headers['content-encoding']; // checked already; the parser would refuse 'Identity'
