@@ -2,10 +2,10 @@ import { PetNotFoundError } from '../domain/errors.js';
 import { fingerprintOf, petChange, unsavedPet } from '../domain/pet.js';
 import type { AnimalStore, ExperimentalAnimalStore } from './animal-store.js';
 import {
-  requireValidFrom,
   requireIdempotencyKey,
   requirePetId,
   requirePetQuery,
+  requireValidFrom,
 } from './call-rules.js';
 import { systemClock, type Clock } from './ports/clock.js';
 import type { PetChanges } from './ports/pet-changes.js';
